@@ -1,0 +1,3 @@
+//! Who decides, who remembers.
+
+pub mod port;

@@ -1,0 +1,2 @@
+//! memlog.
+fn main() {}
