@@ -1,0 +1,132 @@
+//! Every event, one file a family. The structs are frozen: what a released version wrote, every later one reads.
+//!
+//! *Facts* are plain: opaque ids, numbers, times, codes. *Content* is all that a person could mind and is sealed by one
+//! subject's key. The enums here are for code to match on; they never reach the disk - the codec writes
+//! `(kind, version)` and the bare struct.
+
+mod extraction;
+mod profile;
+mod record;
+mod thread;
+
+use serde::{Deserialize, Serialize};
+
+pub use extraction::*;
+pub use profile::*;
+pub use record::*;
+pub use thread::*;
+
+use crate::ids::{Micros, Slot};
+
+/// Who did it. Part of contents, since a user's id is a name.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ByV1 {
+    /// The user that the caller acted for.
+    pub user: Option<String>,
+    /// The agent that called.
+    pub agent: Option<String>,
+}
+
+/// The content of events that have nothing else to say.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ByContentV1 {
+    /// Who did it.
+    pub by: ByV1,
+}
+
+macro_rules! events {
+    ($($variant:ident($facts:ty) = $kind:literal, $name:literal $(, $content:ident($content_ty:ty))?;)+) => {
+        /// The plain half of an event, latest versions.
+        #[derive(Clone, PartialEq, Debug)]
+        #[allow(missing_docs, reason = "each variant is documented at its struct")]
+        pub enum Facts { $($variant($facts),)+ }
+
+        /// The sealed half, latest versions.
+        #[derive(Clone, PartialEq, Debug)]
+        #[allow(missing_docs, reason = "each variant is documented at its struct")]
+        pub enum Content {
+            $($($content($content_ty),)?)+
+            /// Only who did it.
+            By(ByContentV1),
+        }
+
+        impl Facts {
+            /// The kind's number, for ever.
+            pub fn kind(&self) -> u16 { match self { $(Self::$variant(_) => $kind,)+ } }
+            /// The kind's name on the wire, in the past tense.
+            pub fn name(&self) -> &'static str { match self { $(Self::$variant(_) => $name,)+ } }
+        }
+
+        /// Numbers and names of every kind.
+        pub const KINDS: &[(u16, &str)] = &[$(($kind, $name),)+];
+    };
+}
+
+events! {
+    ProfileCreated(ProfileCreatedV1) = 1, "profile_created", ProfileCreated(ProfileCreatedContentV1);
+    ProfileDeleted(ProfileDeletedV1) = 2, "profile_deleted";
+    SpeakerAdded(SpeakerAddedV1) = 3, "speaker_added", SpeakerAdded(SpeakerAddedContentV1);
+    SpeakerRemoved(SpeakerRemovedV1) = 4, "speaker_removed";
+    ThreadCreated(ThreadCreatedV1) = 10, "thread_created", ThreadCreated(ThreadCreatedContentV1);
+    ThreadDeleted(ThreadDeletedV1) = 11, "thread_deleted";
+    MessageAppended(MessageAppendedV1) = 12, "message_appended", MessageAppended(MessageAppendedContentV1);
+    MessageDeleted(MessageDeletedV1) = 13, "message_deleted";
+    Saved(SavedV1) = 20, "saved", Saved(SavedContentV1);
+    Superseded(SupersededV1) = 21, "superseded";
+    Linked(LinkedV1) = 22, "linked", Linked(LinkedContentV1);
+    Unlinked(UnlinkedV1) = 23, "unlinked";
+    Forgot(ForgotV1) = 24, "forgot";
+    Expired(ExpiredV1) = 25, "expired";
+    ExtractionRequested(ExtractionRequestedV1) = 30, "extraction_requested";
+    ExtractionCompleted(ExtractionCompletedV1) = 31, "extraction_completed";
+    ExtractionFailed(ExtractionFailedV1) = 32, "extraction_failed";
+}
+
+impl Facts {
+    /// The slots that this event condemns: the writer overwrites them once the event is durable.
+    pub fn erases(&self) -> Vec<Slot> {
+        match self {
+            Self::ProfileDeleted(e) => vec![e.slot],
+            Self::ThreadDeleted(e) => vec![e.slot],
+            Self::MessageDeleted(e) => e.messages.iter().map(|m| m.1).collect(),
+            Self::Unlinked(e) => vec![e.slot],
+            Self::Forgot(e) => std::iter::once(e.slot)
+                .chain(e.messages.iter().map(|m| m.1))
+                .chain(e.relations.iter().map(|r| r.1))
+                .collect(),
+            Self::Expired(e) => {
+                let records = e.records.iter().map(|r| r.1);
+                let messages = e.messages.iter().map(|m| m.1);
+                records
+                    .chain(messages)
+                    .chain(e.relations.iter().map(|r| r.1))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// When the subject that this event creates becomes unreachable, and its slot.
+    pub fn expiry(&self) -> Option<(Micros, Slot)> {
+        match self {
+            Self::MessageAppended(e) => e.expires_at.map(|at| (at, e.slot)),
+            Self::Saved(e) => e.expires_at.map(|at| (at, e.slot)),
+            _ => None,
+        }
+    }
+}
+
+impl Content {
+    /// Who did it.
+    pub fn by(&self) -> &ByV1 {
+        match self {
+            Self::ProfileCreated(c) => &c.by,
+            Self::SpeakerAdded(c) => &c.by,
+            Self::ThreadCreated(c) => &c.by,
+            Self::MessageAppended(c) => &c.by,
+            Self::Saved(c) => &c.by,
+            Self::Linked(c) => &c.by,
+            Self::By(c) => &c.by,
+        }
+    }
+}

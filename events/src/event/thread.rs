@@ -1,0 +1,87 @@
+//! What happens to a thread and its messages.
+
+use serde::{Deserialize, Serialize};
+
+use super::ByV1;
+use crate::{
+    code::RoleCode,
+    ids::{Digest, MessageId, Micros, Slot, SpeakerId},
+};
+
+/// `thread_created`, the first event of a thread's stream.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ThreadCreatedV1 {
+    /// The thread's slot: overwriting it erases the whole thread.
+    pub slot: Slot,
+    /// Whether its id was derived from its first messages because none was given.
+    pub derived: bool,
+}
+
+/// What it is called and whose it is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ThreadCreatedContentV1 {
+    /// The thread's (session's) id as clients know it.
+    pub thread_id: String,
+    /// The owner, if any.
+    pub user_id: Option<String>,
+    /// The agent, if any.
+    pub agent_id: Option<String>,
+    /// A JSON object as text.
+    pub metadata: String,
+    /// A JSON object as text.
+    pub settings: String,
+    /// Who created it.
+    pub by: ByV1,
+}
+
+/// `thread_deleted`, the last event of a thread's stream; erases `slot`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ThreadDeletedV1 {
+    /// The thread's slot.
+    pub slot: Slot,
+}
+
+/// `message_appended`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageAppendedV1 {
+    /// The message.
+    pub message: MessageId,
+    /// Its slot.
+    pub slot: Slot,
+    /// Its place in the thread: 0, 1, 2, ...
+    pub ordinal: u32,
+    /// Who it is from.
+    pub role: RoleCode,
+    /// Of role, text, speaker and given timestamp: how a re-send is known. Keyed by the thread's slot.
+    pub digest: Digest,
+    /// Of the id that the client gave, if it gave one. Keyed by the profile's slot.
+    pub id_digest: Option<Digest>,
+    /// The registration under which it was said.
+    pub speaker: Option<SpeakerId>,
+    /// When it was said, if the client told.
+    pub timestamp: Option<Micros>,
+    /// From when on it is unreachable.
+    pub expires_at: Option<Micros>,
+}
+
+/// What was said.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageAppendedContentV1 {
+    /// The text.
+    pub text: String,
+    /// The id that the client gave.
+    pub given_id: Option<String>,
+    /// The name of a role of the client's own.
+    pub custom_role: Option<String>,
+    /// A JSON object as text.
+    pub metadata: String,
+    /// Who sent it.
+    pub by: ByV1,
+}
+
+/// `message_deleted`; erases each slot.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageDeletedV1 {
+    /// The messages and their slots.
+    pub messages: Vec<(MessageId, Slot)>,
+}
