@@ -1,3 +1,8 @@
-//! Who decides, who remembers.
+//! Who decides, who remembers: the pure domain, the actors around it, the views, recall, and the ports that the doors fill.
+//!
+//! Knows no NATS, no HTTP, no bytes of the wire and no model file; those are the doors' business in the root package.
 
+pub mod api;
+pub mod limits;
 pub mod port;
+pub mod system;

@@ -1,0 +1,92 @@
+//! Every limit in one place, each with its default and why. The unit is the last word of the name.
+//!
+//! Constants are the API's promises to clients; [`Limits`] is what an operator may set.
+
+use serde::{Deserialize, Serialize};
+
+/// Messages in one ingest: what fits in one batch of the log.
+pub const INGEST_MESSAGES_MAX: usize = 500;
+/// A message's text, and a record's.
+pub const CONTENT_BYTES_MAX: usize = 32_768;
+/// A record's metadata as JSON.
+pub const METADATA_BYTES_MAX: usize = 16_384;
+/// A query.
+pub const QUERY_BYTES_MAX: usize = 1_024;
+/// A session's (thread's) id, and any id that a client gives.
+pub const ID_CHARS_MAX: usize = 64;
+/// A profile's name.
+pub const PROFILE_CHARS_MAX: usize = 100;
+/// A namespace: a token of a NATS subject.
+pub const NAMESPACE_CHARS_MAX: usize = 32;
+/// A speaker's name.
+pub const SPEAKER_CHARS_MAX: usize = 80;
+/// A page of a list.
+pub const PAGE_MAX: u64 = 500;
+/// A page of a list when the client does not say.
+pub const PAGE_DEFAULT: u64 = 20;
+/// Hits of a search.
+pub const HITS_MAX: u64 = 100;
+/// Hits of a search when the client does not say.
+pub const HITS_DEFAULT: u64 = 10;
+/// Links followed from a hit.
+pub const HOPS_MAX: u64 = 5;
+/// Records reached by links, over all hits.
+pub const LINKED_MAX: usize = 100;
+/// How long `wait` waits when the client does not say.
+pub const WAIT_S_DEFAULT: f64 = 30.0;
+/// The longest wait: past it a client should ask again.
+pub const WAIT_S_MAX: f64 = 3_600.0;
+/// A time to live: a hundred years, so that no sum of times overflows.
+pub const TTL_DAYS_MAX: f64 = 36_500.0;
+
+/// What an operator may set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Speakers a profile may register.
+    pub speakers_max: u64,
+    /// Entities awake at once. An idle one costs about 7 KB besides its state.
+    pub entities_awake_max: usize,
+    /// How long an entity may idle before it sleeps.
+    pub entity_idle_ms_max: u64,
+    /// Streams replayed at once: replay is CPU and page cache, and more only evict each other.
+    pub replays_max: usize,
+    /// Memory for the views of all loaded profiles; past it idle ones are dropped, then reads are refused by name.
+    pub memory_budget_bytes: u64,
+    /// How long a profile's views may idle before they are dropped.
+    pub views_idle_ms_max: u64,
+    /// Views of the past kept for further reads as of the same position.
+    pub past_views_max: usize,
+    /// How long a search waits for the profile's pending chunks to be embedded before it is 504.
+    pub embed_wait_ms_max: u64,
+    /// Threads that embed.
+    pub embed_threads: usize,
+    /// Extractions running at once in this process.
+    pub workers: usize,
+    /// Tries before a job is failed.
+    pub job_attempts_max: u32,
+    /// Calls under way at once in a door; past it `unavailable_error`.
+    pub calls_max: usize,
+    /// Events after the last snapshot at which a sleeping stream leaves one: below, replay costs less than a snapshot saves.
+    pub snapshot_every_events: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            speakers_max: 50,
+            entities_awake_max: 10_000,
+            entity_idle_ms_max: 60_000,
+            replays_max: 8,
+            memory_budget_bytes: 1 << 30,
+            views_idle_ms_max: 600_000,
+            past_views_max: 8,
+            embed_wait_ms_max: 30_000,
+            embed_threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
+            workers: 1,
+            job_attempts_max: 5,
+            calls_max: 1_024,
+            snapshot_every_events: 2_000,
+        }
+    }
+}
