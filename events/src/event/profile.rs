@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ByV1;
-use crate::ids::{Slot, SpeakerId};
+use crate::ids::{Digest, Slot, SpeakerId};
 
 /// `profile_created`, the first event of a profile's own stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub struct SpeakerAddedV1 {
     pub speaker: SpeakerId,
     /// The name's slot.
     pub slot: Slot,
+    /// Of the name, keyed by the profile's slot: how the same name is known.
+    pub name_digest: Digest,
 }
 
 /// Whose registration it is.

@@ -1,0 +1,283 @@
+//! Records and their links: state inside a thread or a profile, since links, duplicates and supersession are one stream.
+
+mod expire;
+mod forget;
+mod remember;
+mod supersede;
+
+use std::collections::BTreeMap;
+
+pub use expire::Expire;
+pub use forget::{Forget, Forgotten};
+use memlog_events::{
+    batch::{Claim, Holder},
+    code::{LinkCode, TypeCode},
+    event::{ByV1, Content, Facts, SavedContentV1, SavedV1},
+    ids::{Digest, JobId, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, SpeakerId},
+};
+pub use remember::{Remember, Stored};
+use serde::{Deserialize, Serialize};
+pub(crate) use supersede::replaced;
+pub use supersede::{Invalidate, Supersede};
+
+use super::{Fact, Inputs, Place, text::normalised};
+
+/// A record as decisions see it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RecordState {
+    /// Its slot.
+    pub slot: Slot,
+    /// What it is.
+    pub record_type: TypeCode,
+    /// Whose words.
+    pub speaker: Option<SpeakerId>,
+    /// Made from; messages that are gone have left the list.
+    pub sources: Vec<MessageId>,
+    /// Set invalid by this successor.
+    pub superseded_by: Option<RecordId>,
+    /// Unreachable from here on.
+    pub expires_at: Option<Micros>,
+    /// Of its normalised text.
+    pub fingerprint: Digest,
+    /// Of the id that the client gave.
+    pub id_digest: Option<Digest>,
+}
+
+/// A link as decisions see it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RelationState {
+    /// Its slot.
+    pub slot: Slot,
+    /// What it says.
+    pub link: LinkCode,
+    /// From.
+    pub source: RecordId,
+    /// To.
+    pub target: RecordId,
+}
+
+/// All records and links of one stream.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Records {
+    /// Living records.
+    pub records: BTreeMap<RecordId, RecordState>,
+    /// Living links.
+    pub relations: BTreeMap<RelationId, RelationState>,
+}
+
+impl Records {
+    /// Folds one event in; those of other families change nothing.
+    pub fn evolve(&mut self, facts: &Facts) {
+        match facts {
+            Facts::Saved(e) => {
+                self.records.insert(e.record, RecordState::new(e));
+            }
+            Facts::Superseded(e) => {
+                if let Some(record) = self.records.get_mut(&e.old) {
+                    record.superseded_by = Some(e.new);
+                }
+            }
+            Facts::Linked(e) => {
+                let state = RelationState {
+                    slot: e.slot,
+                    link: e.link,
+                    source: e.source,
+                    target: e.target,
+                };
+                self.relations.insert(e.relation, state);
+            }
+            Facts::Unlinked(e) => {
+                self.relations.remove(&e.relation);
+            }
+            Facts::Forgot(e) => {
+                self.drop_records(std::slice::from_ref(&e.record), &e.relations);
+                self.drop_sources(e.messages.iter().map(|m| m.0));
+            }
+            Facts::Expired(e) => {
+                let records: Vec<_> = e.records.iter().map(|r| r.0).collect();
+                self.drop_records(&records, &e.relations);
+                self.drop_sources(e.messages.iter().map(|m| m.0));
+            }
+            Facts::MessageDeleted(e) => self.drop_sources(e.messages.iter().map(|m| m.0)),
+            _ => {}
+        }
+    }
+
+    /// Whether the record holds: not set invalid, and no living link says so.
+    pub fn is_valid(&self, id: RecordId, now: Micros) -> bool {
+        let Some(record) = self.records.get(&id) else {
+            return false;
+        };
+        record.superseded_by.is_none()
+            && !self.relations.values().any(|relation| {
+                relation.target == id
+                    && invalidates(relation.link)
+                    && self.is_alive(relation.source, now)
+            })
+    }
+
+    /// Whether it is there and its time is not over.
+    pub fn is_alive(&self, id: RecordId, now: Micros) -> bool {
+        self.records
+            .get(&id)
+            .is_some_and(|record| record.expires_at.is_none_or(|at| at > now))
+    }
+
+    /// The links at either end of any of these.
+    pub fn relations_of(&self, ids: &[RecordId]) -> Vec<(RelationId, Slot)> {
+        let touches = |relation: &RelationState| {
+            ids.contains(&relation.source) || ids.contains(&relation.target)
+        };
+        self.relations
+            .iter()
+            .filter(|(_, relation)| touches(relation))
+            .map(|(id, relation)| (*id, relation.slot))
+            .collect()
+    }
+
+    fn drop_records(&mut self, ids: &[RecordId], relations: &[(RelationId, Slot)]) {
+        for id in ids {
+            self.records.remove(id);
+        }
+        for (id, _) in relations {
+            self.relations.remove(id);
+        }
+    }
+
+    fn drop_sources(&mut self, messages: impl Iterator<Item = MessageId>) {
+        let gone: Vec<_> = messages.collect();
+        if gone.is_empty() {
+            return;
+        }
+        for record in self.records.values_mut() {
+            record.sources.retain(|source| !gone.contains(source));
+        }
+    }
+}
+
+impl RecordState {
+    fn new(e: &SavedV1) -> Self {
+        Self {
+            slot: e.slot,
+            record_type: e.record_type,
+            speaker: e.speaker,
+            sources: e.sources.clone(),
+            superseded_by: None,
+            expires_at: e.expires_at,
+            fingerprint: e.fingerprint,
+            id_digest: e.id_digest,
+        }
+    }
+}
+
+/// Whether a link of this type makes its target invalid.
+pub fn invalidates(link: LinkCode) -> bool {
+    matches!(
+        link,
+        LinkCode::SUPERSEDES | LinkCode::REFINES | LinkCode::DUPLICATES
+    )
+}
+
+/// A record to be saved, in any of the ways one comes to be.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewRecord {
+    /// What it is.
+    pub record_type: TypeCode,
+    /// Whose words.
+    pub speaker: Option<SpeakerId>,
+    /// When what it tells happened.
+    pub timestamp: Option<Micros>,
+    /// Unreachable from here on.
+    pub expires_at: Option<Micros>,
+    /// Made from.
+    pub sources: Vec<MessageId>,
+    /// Made by.
+    pub job: Option<JobId>,
+    /// What it says.
+    pub content: SavedContentV1,
+}
+
+impl NewRecord {
+    /// The keyed digest by which the same statement is known again.
+    pub fn fingerprint(&self, scope_slot: Slot, inputs: &dyn Inputs) -> Digest {
+        inputs.digest(
+            scope_slot,
+            &[b"statement", normalised(&self.content.content).as_bytes()],
+        )
+    }
+
+    /// The event that saves it, and the claim on its id if the client gave one.
+    pub(crate) fn saved(
+        self,
+        stream_slot: Slot,
+        place: &Place,
+        inputs: &mut dyn Inputs,
+    ) -> (RecordId, Fact, Option<Claim>) {
+        let record = RecordId(inputs.uuid());
+        let slot = inputs.slot();
+        let keys = KeyPath {
+            scope: place.scope_slot,
+            stream: stream_slot,
+            subject: slot,
+        };
+        let id_digest = self
+            .content
+            .given_id
+            .as_deref()
+            .map(|id| id_digest(place.scope_slot, id, inputs));
+        let claim = id_digest.map(|digest| {
+            Claim::Take(
+                digest,
+                Holder {
+                    stream: place.key,
+                    id: record.0,
+                    keys,
+                },
+            )
+        });
+        let facts = SavedV1 {
+            record,
+            slot,
+            record_type: self.record_type,
+            speaker: self.speaker,
+            timestamp: self.timestamp,
+            expires_at: self.expires_at,
+            fingerprint: self.fingerprint(place.scope_slot, inputs),
+            id_digest,
+            sources: self.sources,
+            job: self.job,
+        };
+        (
+            record,
+            Fact {
+                facts: Facts::Saved(facts),
+                content: Some((Content::Saved(self.content), keys)),
+            },
+            claim,
+        )
+    }
+}
+
+/// How an id that a client gave is known without its text. One space for records and messages: ids are unique in the profile.
+pub fn id_digest(scope_slot: Slot, id: &str, inputs: &dyn Inputs) -> Digest {
+    inputs.digest(scope_slot, &[b"id", id.as_bytes()])
+}
+
+/// The state of a stream that holds records.
+pub trait HoldsRecords: super::Aggregate {
+    /// Its records.
+    fn records(&self) -> &Records;
+    /// The stream's own slot below the profile's; none in the profile's own stream.
+    fn stream_slot(&self) -> Slot;
+    /// Whether it began and was not deleted.
+    fn is_open(&self) -> bool;
+    /// The slot of a living message.
+    fn message_slot(&self, id: MessageId) -> Option<Slot>;
+    /// Messages whose time is over.
+    fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)>;
+}
+
+/// Who and where, of most commands.
+pub(crate) fn author(content: &SavedContentV1) -> &ByV1 {
+    &content.by
+}

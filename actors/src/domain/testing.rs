@@ -1,0 +1,174 @@
+//! Given, when, then: a stream that lives in memory, with a clock, ids and slots that count up.
+
+use memlog_events::{
+    code::{RoleCode, TypeCode},
+    event::{ByV1, MessageAppendedContentV1, SavedContentV1},
+    ids::{Digest, Micros, Partition, Scope, Slot, StreamId, StreamKey},
+};
+use uuid::Uuid;
+
+use super::{
+    Aggregate, Command, Fact, Inputs, Place, Rejection,
+    profile::Create,
+    record::NewRecord,
+    thread::{Append, Ingest, NewMessage, Open},
+};
+
+struct Counting {
+    now: i64,
+    uuid: u128,
+    slot: u64,
+}
+
+impl Inputs for Counting {
+    fn now(&self) -> Micros {
+        Micros(self.now)
+    }
+
+    fn uuid(&mut self) -> Uuid {
+        self.uuid += 1;
+        Uuid::from_u128(self.uuid)
+    }
+
+    fn slot(&mut self) -> Slot {
+        self.slot += 1;
+        Slot(self.slot)
+    }
+
+    fn digest(&self, slot: Slot, parts: &[&[u8]]) -> Digest {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&slot.0.to_be_bytes());
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+        Digest(*hasher.finalize().as_bytes())
+    }
+}
+
+/// One stream's story.
+pub(crate) struct Story<A> {
+    /// What the events so far amount to.
+    pub(crate) state: A,
+    events: Vec<Fact>,
+    inputs: Counting,
+    place: Place,
+}
+
+impl<A: Aggregate> Story<A> {
+    pub(crate) fn new() -> Self {
+        let scope = Scope(Uuid::from_u128(1 << 64));
+        let key = StreamKey {
+            partition: Partition(0),
+            scope,
+            stream: StreamId(Uuid::from_u128(2 << 64)),
+        };
+        let inputs = Counting {
+            now: 1_000_000,
+            uuid: 100,
+            slot: 10,
+        };
+        Self {
+            state: A::default(),
+            events: Vec::new(),
+            inputs,
+            place: Place {
+                key,
+                scope_slot: Slot(1),
+            },
+        }
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        self.inputs.now()
+    }
+
+    pub(crate) fn advance(&mut self, micros: i64) {
+        self.inputs.now += micros;
+    }
+
+    pub(crate) fn try_<C: Command<A>>(&mut self, command: C) -> Result<C::Answer, Rejection> {
+        let decision = command.decide(&self.state, &self.place, &mut self.inputs)?;
+        for event in &decision.events {
+            self.state.evolve(&event.facts, self.inputs.now());
+        }
+        self.events.extend(decision.events);
+        Ok(decision.answer)
+    }
+
+    pub(crate) fn do_<C: Command<A>>(&mut self, command: C) -> C::Answer {
+        self.try_(command).expect("accepted")
+    }
+
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.events.iter().map(|event| event.facts.name()).collect()
+    }
+
+    pub(crate) fn last(&self) -> &Fact {
+        self.events.last().expect("something happened")
+    }
+}
+
+pub(crate) fn create_profile() -> Create {
+    Create {
+        namespace: "acme".to_owned(),
+        namespace_digest: [7; 16],
+        name: "alice".to_owned(),
+        name_digest: Digest([7; 32]),
+        by: ByV1::default(),
+    }
+}
+
+pub(crate) fn open(thread_id: &str) -> Open {
+    Open {
+        thread_id: thread_id.to_owned(),
+        id_digest: Digest([8; 32]),
+        derived: false,
+        user_id: None,
+        agent_id: None,
+        by: ByV1::default(),
+    }
+}
+
+pub(crate) fn record(content: &str) -> NewRecord {
+    NewRecord {
+        record_type: TypeCode::FACT,
+        speaker: None,
+        timestamp: None,
+        expires_at: None,
+        sources: Vec::new(),
+        job: None,
+        content: SavedContentV1 {
+            content: content.to_owned(),
+            summary: content.to_owned(),
+            metadata: "{}".to_owned(),
+            given_id: None,
+            user_id: None,
+            agent_id: None,
+            by: ByV1::default(),
+        },
+    }
+}
+
+pub(crate) fn ingest(thread_id: &str, texts: &[&str]) -> Ingest {
+    let message = |text: &&str| NewMessage {
+        role: RoleCode::USER,
+        speaker: None,
+        timestamp: None,
+        expires_at: None,
+        content: MessageAppendedContentV1 {
+            text: (*text).to_owned(),
+            given_id: None,
+            custom_role: None,
+            metadata: "{}".to_owned(),
+            by: ByV1::default(),
+        },
+    };
+    Ingest {
+        open: open(thread_id),
+        namespace_digest: [7; 16],
+        messages: texts.iter().map(message).collect(),
+        append: Append::News,
+        by: ByV1::default(),
+    }
+}

@@ -1,0 +1,356 @@
+//! Ingest: what is new of a conversation is appended, and its extraction promised, in one batch.
+
+use memlog_events::{
+    batch::{Claim, Holder, ListKind, Listing, Outcome},
+    code::RoleCode,
+    event::{
+        ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV1, MessageAppendedV1,
+    },
+    ids::{JobId, KeyPath, MessageId, Micros, Slot, SpeakerId},
+};
+
+use super::{Match, Open, Thread, matched};
+use crate::domain::{
+    Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone,
+    record::id_digest,
+};
+
+/// A message that comes in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewMessage {
+    /// Who it is from.
+    pub role: RoleCode,
+    /// Whose words.
+    pub speaker: Option<SpeakerId>,
+    /// When it was said, if the client told.
+    pub timestamp: Option<Micros>,
+    /// Unreachable from here on.
+    pub expires_at: Option<Micros>,
+    /// What was said.
+    pub content: MessageAppendedContentV1,
+}
+
+impl NewMessage {
+    fn known_by(&self, place: &Place, stream_slot: Slot, inputs: &dyn Inputs) -> Match {
+        let speaker = self.speaker.map(|id| *id.0.as_bytes()).unwrap_or_default();
+        let timestamp = self.timestamp.map_or([0; 9], |at| {
+            let mut given = [1; 9];
+            given[1..].copy_from_slice(&at.0.to_be_bytes());
+            given
+        });
+        let role = self.content.custom_role.as_deref().unwrap_or_default();
+        let parts: [&[u8]; 6] = [
+            b"message",
+            &[self.role.0],
+            role.as_bytes(),
+            &speaker,
+            &timestamp,
+            self.content.text.as_bytes(),
+        ];
+        Match {
+            digest: inputs.digest(stream_slot, &parts),
+            id_digest: self
+                .content
+                .given_id
+                .as_deref()
+                .map(|id| id_digest(place.scope_slot, id, inputs)),
+        }
+    }
+}
+
+/// Whether a re-send is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Append {
+    /// Only what the thread does not hold.
+    News,
+    /// All of it.
+    All,
+}
+
+/// Takes a conversation in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ingest {
+    /// How the thread begins if it has not begun.
+    pub open: Open,
+    /// Keyed digest of the namespace, for the list of jobs.
+    pub namespace_digest: [u8; 16],
+    /// The messages, in order.
+    pub messages: Vec<NewMessage>,
+    /// Whether a re-send is looked for.
+    pub append: Append,
+    /// Who sends them.
+    pub by: ByV1,
+}
+
+/// What became of the messages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ingested {
+    /// Of all messages sent, in order, stored now or before.
+    pub messages: Vec<MessageId>,
+    /// How many were stored now.
+    pub accepted: u64,
+    /// The extraction, if anything was stored.
+    pub job: Option<JobId>,
+}
+
+impl Answered for Ingested {
+    fn outcome(&self) -> Outcome {
+        let ids = self
+            .messages
+            .iter()
+            .map(|id| id.0)
+            .chain(self.job.map(|job| job.0));
+        Outcome {
+            ids: ids.collect(),
+            numbers: vec![self.accepted, u64::from(self.job.is_some())],
+        }
+    }
+
+    fn from_outcome(outcome: &Outcome) -> Option<Self> {
+        let [accepted, has_job] = outcome.numbers.as_slice() else {
+            return None;
+        };
+        let mut ids = outcome.ids.clone();
+        let job = if *has_job == 1 {
+            Some(JobId(ids.pop()?))
+        } else {
+            None
+        };
+        Some(Self {
+            messages: ids.into_iter().map(MessageId).collect(),
+            accepted: *accepted,
+            job,
+        })
+    }
+}
+
+impl Command<Thread> for Ingest {
+    type Answer = Ingested;
+
+    fn decide(
+        &self,
+        state: &Thread,
+        place: &Place,
+        inputs: &mut dyn Inputs,
+    ) -> Result<Decision<Ingested>, Rejection> {
+        if state.deleted {
+            return Err(Rejection::Gone);
+        }
+        let (mut decision, stream_slot) = match state.slot {
+            Some(slot) => (Decision::nothing(()), slot),
+            None => self.open.begin(place, inputs),
+        };
+        let incoming: Vec<_> = self
+            .messages
+            .iter()
+            .map(|m| m.known_by(place, stream_slot, inputs))
+            .collect();
+        let known = match self.append {
+            Append::News => matched(&state.messages, &incoming),
+            Append::All => vec![None; incoming.len()],
+        };
+        let mut ids = Vec::with_capacity(known.len());
+        let mut new = Vec::new();
+        for ((message, by_what), known) in self.messages.iter().zip(&incoming).zip(known) {
+            let id = known.unwrap_or_else(|| MessageId(inputs.uuid()));
+            ids.push(id);
+            if known.is_none() {
+                let ordinal = (state.messages.len() + new.len()) as u32;
+                new.push(id);
+                message.appended(
+                    id,
+                    ordinal,
+                    by_what,
+                    stream_slot,
+                    place,
+                    inputs,
+                    &mut decision,
+                );
+            }
+        }
+        let job = self.request(&new, stream_slot, place, inputs, &mut decision);
+        let Decision {
+            events,
+            claims,
+            listed,
+            ..
+        } = decision;
+        let answer = Ingested {
+            messages: ids,
+            accepted: new.len() as u64,
+            job,
+        };
+        Ok(Decision {
+            events,
+            claims,
+            listed,
+            answer,
+        })
+    }
+}
+
+impl Ingest {
+    /// Promises the extraction of what is new.
+    fn request(
+        &self,
+        new: &[MessageId],
+        stream_slot: Slot,
+        place: &Place,
+        inputs: &mut dyn Inputs,
+        decision: &mut Decision<()>,
+    ) -> Option<JobId> {
+        if new.is_empty() {
+            return None;
+        }
+        let job = JobId(inputs.uuid());
+        let facts = Facts::ExtractionRequested(ExtractionRequestedV1 {
+            job,
+            messages: new.to_vec(),
+        });
+        decision.events.push(Fact {
+            facts,
+            content: by_alone(&self.by, place, stream_slot),
+        });
+        let keys = KeyPath {
+            scope: place.scope_slot,
+            stream: stream_slot,
+            subject: Slot::NONE,
+        };
+        let namespace = self.namespace_digest;
+        decision.listed.push(Listing {
+            namespace,
+            kind: ListKind::Jobs,
+            id: job.0,
+            stream: place.key,
+            keys,
+        });
+        Some(job)
+    }
+}
+
+impl NewMessage {
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "all that one event and its claim are made of, used in one place"
+    )]
+    fn appended(
+        &self,
+        message: MessageId,
+        ordinal: u32,
+        by_what: &Match,
+        stream_slot: Slot,
+        place: &Place,
+        inputs: &mut dyn Inputs,
+        decision: &mut Decision<()>,
+    ) {
+        let slot = inputs.slot();
+        let keys = KeyPath {
+            scope: place.scope_slot,
+            stream: stream_slot,
+            subject: slot,
+        };
+        if let Some(digest) = by_what.id_digest {
+            decision.claims.push(Claim::Take(
+                digest,
+                Holder {
+                    stream: place.key,
+                    id: message.0,
+                    keys,
+                },
+            ));
+        }
+        let facts = MessageAppendedV1 {
+            message,
+            slot,
+            ordinal,
+            role: self.role,
+            digest: by_what.digest,
+            id_digest: by_what.id_digest,
+            speaker: self.speaker,
+            timestamp: self.timestamp,
+            expires_at: self.expires_at,
+        };
+        let content = Some((Content::MessageAppended(self.content.clone()), keys));
+        decision.events.push(Fact {
+            facts: Facts::MessageAppended(facts),
+            content,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{
+        record::{Forget, NewRecord, Remember},
+        testing::*,
+    };
+
+    #[test]
+    fn a_first_conversation_opens_the_thread_and_promises_extraction() {
+        let mut given = Story::<Thread>::new();
+        let answer = given.do_(ingest("trip", &["hello", "I live in Lisbon"]));
+        assert_eq!(
+            given.names(),
+            [
+                "thread_created",
+                "message_appended",
+                "message_appended",
+                "extraction_requested"
+            ]
+        );
+        assert_eq!(
+            (answer.accepted, answer.messages.len(), answer.job.is_some()),
+            (2, 2, true)
+        );
+    }
+
+    #[test]
+    fn sent_again_it_changes_nothing_and_grown_it_appends_the_end() {
+        let mut given = Story::<Thread>::new();
+        let first = given.do_(ingest("trip", &["a", "b"]));
+        let again = given.do_(ingest("trip", &["a", "b"]));
+        assert_eq!(
+            (again.accepted, again.job, &again.messages),
+            (0, None, &first.messages)
+        );
+        let grown = given.do_(ingest("trip", &["a", "b", "c"]));
+        assert_eq!(
+            (grown.accepted, &grown.messages[..2]),
+            (1, &first.messages[..])
+        );
+    }
+
+    // What was forgotten in a living session keeps its place, or the next full re-send would bring its text back.
+    #[test]
+    fn a_forgotten_message_is_not_restored_by_a_resend() {
+        let mut given = Story::<Thread>::new();
+        let first = given.do_(ingest("trip", &["a", "b"]));
+        let sources = vec![first.messages[0]];
+        let record = given
+            .do_(Remember {
+                open: None,
+                record: NewRecord {
+                    sources,
+                    ..record("a fact")
+                },
+            })
+            .record;
+        given.do_(Forget {
+            record,
+            by: ByV1::default(),
+        });
+        assert_eq!(given.do_(ingest("trip", &["a", "b"])).accepted, 0);
+    }
+
+    #[test]
+    fn a_turn_is_always_appended() {
+        let mut given = Story::<Thread>::new();
+        given.do_(ingest("trip", &["ok", "ok"]));
+        let turn = Ingest {
+            append: Append::All,
+            ..ingest("trip", &["ok", "ok"])
+        };
+        assert_eq!(given.do_(turn).accepted, 2);
+    }
+}

@@ -1,0 +1,161 @@
+//! The thread: a conversation - its messages, the records made from them, their links and its extraction jobs.
+
+mod apply_extraction;
+mod delete;
+mod fail_extraction;
+mod ingest;
+mod open;
+mod resend;
+mod retry_extraction;
+
+use std::collections::BTreeMap;
+
+pub use apply_extraction::{Applied, ApplyExtraction, Found, Said};
+pub use delete::Delete;
+pub use fail_extraction::FailExtraction;
+pub use ingest::{Append, Ingest, Ingested, NewMessage};
+use memlog_events::{
+    code::StreamKind,
+    event::Facts,
+    ids::{Digest, JobId, MessageId, Micros, Slot, SpeakerId},
+};
+pub use open::Open;
+pub use resend::{Match, matched};
+pub use retry_extraction::RetryExtraction;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Aggregate,
+    record::{HoldsRecords, Records},
+};
+
+/// A message as decisions see it. One that is gone keeps its place and digest, or the next full re-send would bring it back.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageState {
+    /// The message.
+    pub id: MessageId,
+    /// Its slot; none once it is gone.
+    pub slot: Option<Slot>,
+    /// How a re-send is known.
+    pub digest: Digest,
+    /// Of the id that the client gave.
+    pub id_digest: Option<Digest>,
+    /// Whose words.
+    pub speaker: Option<SpeakerId>,
+    /// Unreachable from here on.
+    pub expires_at: Option<Micros>,
+}
+
+/// How far a job is, as the log tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum JobState {
+    /// Promised.
+    Open,
+    /// Completed.
+    Done,
+    /// Given up.
+    Failed,
+}
+
+/// A thread as decisions see it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its slot once it has begun.
+    pub slot: Option<Slot>,
+    /// Whether it was deleted.
+    pub deleted: bool,
+    /// All messages it ever took, by ordinal.
+    pub messages: Vec<MessageState>,
+    /// Ordinal by id.
+    pub ordinals: BTreeMap<MessageId, u32>,
+    /// Its records and links.
+    pub records: Records,
+    /// Its jobs and the messages each looks at.
+    pub jobs: BTreeMap<JobId, (JobState, Vec<MessageId>)>,
+}
+
+impl Thread {
+    fn gone(&mut self, messages: impl Iterator<Item = MessageId>) {
+        for id in messages {
+            if let Some(ordinal) = self.ordinals.get(&id) {
+                self.messages[*ordinal as usize].slot = None;
+            }
+        }
+    }
+
+    /// A message that is there and whose time is not over.
+    pub fn living(&self, id: MessageId, now: Micros) -> Option<&MessageState> {
+        let message = &self.messages[*self.ordinals.get(&id)? as usize];
+        let alive = message.slot.is_some() && message.expires_at.is_none_or(|at| at > now);
+        alive.then_some(message)
+    }
+}
+
+impl Aggregate for Thread {
+    const KIND: StreamKind = StreamKind::THREAD;
+    const SNAPSHOT_LAYOUT: u16 = 1;
+
+    fn evolve(&mut self, facts: &Facts, _: Micros) {
+        self.records.evolve(facts);
+        match facts {
+            Facts::ThreadCreated(e) => self.slot = Some(e.slot),
+            Facts::ThreadDeleted(_) => self.deleted = true,
+            Facts::MessageAppended(e) => {
+                self.ordinals.insert(e.message, self.messages.len() as u32);
+                self.messages.push(MessageState {
+                    id: e.message,
+                    slot: Some(e.slot),
+                    digest: e.digest,
+                    id_digest: e.id_digest,
+                    speaker: e.speaker,
+                    expires_at: e.expires_at,
+                });
+            }
+            Facts::MessageDeleted(e) => self.gone(e.messages.iter().map(|m| m.0)),
+            Facts::Forgot(e) => self.gone(e.messages.iter().map(|m| m.0)),
+            Facts::Expired(e) => self.gone(e.messages.iter().map(|m| m.0)),
+            Facts::ExtractionRequested(e) => {
+                self.jobs
+                    .insert(e.job, (JobState::Open, e.messages.clone()));
+            }
+            Facts::ExtractionCompleted(e) => self.set_job(e.job, JobState::Done),
+            Facts::ExtractionFailed(e) => self.set_job(e.job, JobState::Failed),
+            _ => {}
+        }
+    }
+}
+
+impl Thread {
+    fn set_job(&mut self, id: JobId, state: JobState) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.0 = state;
+        }
+    }
+}
+
+impl HoldsRecords for Thread {
+    fn records(&self) -> &Records {
+        &self.records
+    }
+
+    fn stream_slot(&self) -> Slot {
+        self.slot.unwrap_or_default()
+    }
+
+    fn is_open(&self) -> bool {
+        self.slot.is_some() && !self.deleted
+    }
+
+    fn message_slot(&self, id: MessageId) -> Option<Slot> {
+        self.messages[*self.ordinals.get(&id)? as usize].slot
+    }
+
+    fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)> {
+        let over = |message: &&MessageState| message.expires_at.is_some_and(|at| at <= now);
+        self.messages
+            .iter()
+            .filter(over)
+            .filter_map(|message| Some((message.id, message.slot?)))
+            .collect()
+    }
+}
