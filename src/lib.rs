@@ -1,0 +1,4 @@
+//! The doors: what turns NATS, HTTP, JSON, the command line and model files into calls of `memlog-actors`. No rule about
+//! memories lives here, and nothing outside this package knows that these technologies exist.
+
+pub mod nats;
