@@ -8,6 +8,8 @@ use super::*;
 
 async fn options() -> Option<(tempfile::TempDir, Options)> {
     if let Err(error) = find(None).await {
+        let required = std::env::var("MEMLOG_TEST_NATS").is_ok_and(|value| value == "required");
+        assert!(!required, "MEMLOG_TEST_NATS says that there is a nats-server: {error}");
         eprintln!("SKIPPED, nothing was tested: {error}");
         return None;
     }
