@@ -65,3 +65,11 @@ fetch_wheel() {
   fi
   printf '%s\n' "$wheel"
 }
+
+# What a build needs; asked for before any work begins.
+need_build_tools() {
+  need cargo "install Rust from https://rustup.rs"
+  command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || command -v clang >/dev/null 2>&1 ||
+    die "a C compiler is needed (Debian, Ubuntu: apt install build-essential; macOS: xcode-select --install)"
+  need python3 "the scripts fetch with its package index (Debian, Ubuntu: apt install python3-venv)"
+}
