@@ -66,6 +66,7 @@ fn unfinished_work_is_found_in_code_comments_and_scripts() {
     assert_eq!(unfinished(&house(&[("src/a.rs", "fn f() { todo!() }")])).len(), 1);
     assert_eq!(unfinished(&house(&[("src/a.rs", "// TODO: later")])).len(), 1);
     assert_eq!(unfinished(&house(&[("deploy/run", "# FIXME")])).len(), 1);
+    assert!(unfinished(&house(&[("actors/tests/data/turns.jsonl", "my TODO list")])).is_empty());
     assert!(unfinished(&house(&[("src/a.rs", "let s = \"todo!\"; let to_do_todo = 1;")])).is_empty());
 }
 

@@ -24,8 +24,8 @@ const ROOT: &[&str] = &["Cargo.toml"];
 const FENCES: &[Fence] = &[
     // Misreads changed types in silence, so one file knows it.
     Fence { name: "bincode", manifests: &["events/Cargo.toml"], places: &["events/src/codec.rs"] },
-    // The file format is the log's alone.
-    Fence { name: "redb", manifests: &["events/Cargo.toml"], places: &["events/src/log/", "events/src/log.rs"] },
+    // The file format is the log's alone. The vault borrows the trait of a storage, so that one failing disk tests both.
+    Fence { name: "redb", manifests: &["events/Cargo.toml"], places: &["events/src/log/", "events/src/vault/"] },
     Fence { name: "ring", manifests: &["events/Cargo.toml"], places: &["events/"] },
     Fence { name: "kameo", manifests: &["actors/Cargo.toml"], places: &["actors/"] },
     // What happened knows no runtime.
@@ -160,7 +160,12 @@ pub(crate) fn unfinished(house: &House) -> Vec<String> {
         look(source.path, &source.code, &["todo!", "unimplemented!", "dbg!"]);
         look(source.path, &source.comments, &notes);
     }
-    for path in house.paths().filter(|path| !path.ends_with(".rs")) {
+    // What people said in test data is theirs.
+    let ours = |path: &&str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        !name.contains('.') || [".md", ".toml", ".sh", ".py", ".conf", ".service"].iter().any(|end| name.ends_with(end))
+    };
+    for path in house.paths().filter(ours) {
         look(path, house.text(path), &notes);
     }
     found
