@@ -130,8 +130,6 @@ pub struct Remembered {
 impl KeyPath {
     /// The slots in use.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + use<> {
-        [self.scope, self.stream, self.subject]
-            .into_iter()
-            .filter(|slot| *slot != Slot::NONE)
+        [self.scope, self.stream, self.subject].into_iter().filter(|slot| *slot != Slot::NONE)
     }
 }

@@ -72,11 +72,7 @@ impl Kind {
 impl Error {
     /// Any kind, with a message for people.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            fields: Map::new(),
-        }
+        Self { kind, message: message.into(), fields: Map::new() }
     }
 
     /// 400 about one field.
@@ -86,11 +82,7 @@ impl Error {
 
     /// 400 about a field that is past its limit.
     pub fn past_limit(field: &str, limit: u64, unit: &str) -> Self {
-        Self::invalid(
-            field,
-            format!("{field} is past its limit of {limit} {unit}"),
-        )
-        .with("limit", limit)
+        Self::invalid(field, format!("{field} is past its limit of {limit} {unit}")).with("limit", limit)
     }
 
     /// 404: `field` is what was asked for.
@@ -100,8 +92,7 @@ impl Error {
 
     /// 409: the name or id is another's.
     pub fn taken(field: &str, existing_id: impl Into<String>) -> Self {
-        Self::new(Kind::Conflict, format!("{field} is taken"))
-            .with("existing_id", existing_id.into())
+        Self::new(Kind::Conflict, format!("{field} is taken")).with("existing_id", existing_id.into())
     }
 
     /// 503 with the time after which to try again.

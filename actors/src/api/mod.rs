@@ -65,10 +65,7 @@ pub struct Answer<T> {
 impl<T> Answer<T> {
     /// A first answer.
     pub fn fresh(reply: T) -> Self {
-        Self {
-            reply,
-            replayed: false,
-        }
+        Self { reply, replayed: false }
     }
 }
 
@@ -82,11 +79,8 @@ pub trait Verb: Serialize + DeserializeOwned + Send + Sync + 'static {
     type Reply: Serialize + DeserializeOwned + Send + 'static;
 
     /// Does it.
-    fn run(
-        self,
-        system: &System,
-        context: &Context,
-    ) -> impl Future<Output = Result<Answer<Self::Reply>, Error>> + Send;
+    fn run(self, system: &System, context: &Context)
+    -> impl Future<Output = Result<Answer<Self::Reply>, Error>> + Send;
 }
 
 /// Implements [`Verb`] by a method of [`System`].

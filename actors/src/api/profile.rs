@@ -210,13 +210,7 @@ pub struct Remembered {
     /// The new record, or the one that says the same.
     pub memory: Record,
 }
-verb!(
-    Remember,
-    "profile",
-    "remember",
-    Remembered,
-    profile_remember
-);
+verb!(Remember, "profile", "remember", Remembered, profile_remember);
 
 /// How wide to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -436,13 +430,7 @@ pub struct MemoriesPage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
-verb!(
-    Memories,
-    "profile",
-    "memories",
-    MemoriesPage,
-    profile_memories
-);
+verb!(Memories, "profile", "memories", MemoriesPage, profile_memories);
 
 /// `profile.memory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -506,13 +494,7 @@ pub struct Supersede {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Time>,
 }
-verb!(
-    Supersede,
-    "profile",
-    "supersede",
-    OneMemory,
-    profile_supersede
-);
+verb!(Supersede, "profile", "supersede", OneMemory, profile_supersede);
 
 /// `profile.forget`: a record, its source messages and their text are gone for real.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -534,13 +516,7 @@ pub struct DeleteSession {
     /// The session.
     pub session_id: String,
 }
-verb!(
-    DeleteSession,
-    "profile",
-    "delete_session",
-    Done,
-    profile_delete_session
-);
+verb!(DeleteSession, "profile", "delete_session", Done, profile_delete_session);
 
 /// `profile.summary`: Markdown over everything stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,10 +9,7 @@ use crate::port::RecordType;
 /// What a hit or a listed thing is: a record of one of seven types, or a raw message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(
-    missing_docs,
-    reason = "the seven types are documented at `RecordType`"
-)]
+#[allow(missing_docs, reason = "the seven types are documented at `RecordType`")]
 pub enum ItemType {
     Memory,
     Fact,
@@ -118,16 +115,11 @@ mod nullable {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[allow(clippy::ref_option, reason = "serde gives the field by reference")]
-    pub(super) fn serialize<S: Serializer>(
-        value: &Option<Option<String>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(value: &Option<Option<String>>, serializer: S) -> Result<S::Ok, S::Error> {
         value.clone().flatten().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Option<String>>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
         Option::<String>::deserialize(deserializer).map(Some)
     }
 }

@@ -58,22 +58,12 @@ pub struct Decision<T> {
 impl<T> Decision<T> {
     /// Nothing happens.
     pub fn nothing(answer: T) -> Self {
-        Self {
-            events: Vec::new(),
-            claims: Vec::new(),
-            listed: Vec::new(),
-            answer,
-        }
+        Self { events: Vec::new(), claims: Vec::new(), listed: Vec::new(), answer }
     }
 
     /// These events happen.
     pub fn of(events: Vec<Fact>, answer: T) -> Self {
-        Self {
-            events,
-            claims: Vec::new(),
-            listed: Vec::new(),
-            answer,
-        }
+        Self { events, claims: Vec::new(), listed: Vec::new(), answer }
     }
 }
 
@@ -132,12 +122,7 @@ pub trait Command<A: Aggregate>: Clone + Send + 'static {
     type Answer: Answered;
 
     /// Which events follow, or why none may.
-    fn decide(
-        &self,
-        state: &A,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Result<Decision<Self::Answer>, Rejection>;
+    fn decide(&self, state: &A, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Self::Answer>, Rejection>;
 }
 
 /// An answer that fits an idempotency row.
@@ -160,13 +145,6 @@ impl Answered for () {
 
 /// The content of an event that says only who did it; it dies with the stream.
 pub(crate) fn by_alone(by: &ByV1, place: &Place, stream_slot: Slot) -> Option<(Content, KeyPath)> {
-    let keys = KeyPath {
-        scope: place.scope_slot,
-        stream: stream_slot,
-        subject: Slot::NONE,
-    };
-    Some((
-        Content::By(memlog_events::event::ByContentV1 { by: by.clone() }),
-        keys,
-    ))
+    let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: Slot::NONE };
+    Some((Content::By(memlog_events::event::ByContentV1 { by: by.clone() }), keys))
 }

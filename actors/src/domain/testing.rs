@@ -58,25 +58,9 @@ pub(crate) struct Story<A> {
 impl<A: Aggregate> Story<A> {
     pub(crate) fn new() -> Self {
         let scope = Scope(Uuid::from_u128(1 << 64));
-        let key = StreamKey {
-            partition: Partition(0),
-            scope,
-            stream: StreamId(Uuid::from_u128(2 << 64)),
-        };
-        let inputs = Counting {
-            now: 1_000_000,
-            uuid: 100,
-            slot: 10,
-        };
-        Self {
-            state: A::default(),
-            events: Vec::new(),
-            inputs,
-            place: Place {
-                key,
-                scope_slot: Slot(1),
-            },
-        }
+        let key = StreamKey { partition: Partition(0), scope, stream: StreamId(Uuid::from_u128(2 << 64)) };
+        let inputs = Counting { now: 1_000_000, uuid: 100, slot: 10 };
+        Self { state: A::default(), events: Vec::new(), inputs, place: Place { key, scope_slot: Slot(1) } }
     }
 
     pub(crate) fn now(&self) -> Micros {

@@ -18,11 +18,7 @@ pub fn normalised(text: &str) -> String {
         }
         out.push_str(word);
     }
-    if out.is_empty() {
-        folded.split_whitespace().collect::<Vec<_>>().join(" ")
-    } else {
-        out
-    }
+    if out.is_empty() { folded.split_whitespace().collect::<Vec<_>>().join(" ") } else { out }
 }
 
 /// Signs that end or open a word without changing it. `-`, `+`, `#`, `$`, `%` and the like do change it.
@@ -59,10 +55,7 @@ mod tests {
     // What is called the same to the letter decides what `dedupe` swallows without a model: it must not swallow news.
     #[test]
     fn case_space_and_closing_marks_do_not_count() {
-        assert_eq!(
-            normalised("  Allergic to   peanuts. "),
-            normalised("allergic to Peanuts")
-        );
+        assert_eq!(normalised("  Allergic to   peanuts. "), normalised("allergic to Peanuts"));
         assert_eq!(normalised("ｆｕｌｌ width"), normalised("full width"));
     }
 

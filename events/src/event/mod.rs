@@ -97,10 +97,7 @@ impl Facts {
             Self::Expired(e) => {
                 let records = e.records.iter().map(|r| r.1);
                 let messages = e.messages.iter().map(|m| m.1);
-                records
-                    .chain(messages)
-                    .chain(e.relations.iter().map(|r| r.1))
-                    .collect()
+                records.chain(messages).chain(e.relations.iter().map(|r| r.1)).collect()
             }
             _ => Vec::new(),
         }

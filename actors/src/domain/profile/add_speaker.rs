@@ -7,9 +7,7 @@ use memlog_events::{
 };
 
 use super::Profile;
-use crate::domain::{
-    Answered, Command, Decision, Fact, Inputs, Place, Rejection, record::HoldsRecords,
-};
+use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, record::HoldsRecords};
 
 /// Registers a name; a known one changes nothing.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,10 +26,7 @@ pub struct Registered(pub SpeakerId);
 
 impl Answered for Registered {
     fn outcome(&self) -> Outcome {
-        Outcome {
-            ids: vec![self.0.0],
-            numbers: Vec::new(),
-        }
+        Outcome { ids: vec![self.0.0], numbers: Vec::new() }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
@@ -52,32 +47,17 @@ impl Command<Profile> for AddSpeaker {
             return Err(Rejection::Gone);
         }
         let name_digest = inputs.digest(place.scope_slot, &[b"speaker", self.name.as_bytes()]);
-        if let Some((known, _)) = state
-            .speakers
-            .iter()
-            .find(|(_, digest)| **digest == name_digest)
-        {
+        if let Some((known, _)) = state.speakers.iter().find(|(_, digest)| **digest == name_digest) {
             return Ok(Decision::nothing(Registered(*known)));
         }
         if state.speakers.len() as u64 >= self.speakers_max {
             return Err(Rejection::SpeakerLimit(self.speakers_max));
         }
         let (speaker, slot) = (SpeakerId(inputs.uuid()), inputs.slot());
-        let keys = KeyPath {
-            scope: place.scope_slot,
-            stream: Slot::NONE,
-            subject: slot,
-        };
-        let content = SpeakerAddedContentV1 {
-            name: self.name.clone(),
-            by: self.by.clone(),
-        };
+        let keys = KeyPath { scope: place.scope_slot, stream: Slot::NONE, subject: slot };
+        let content = SpeakerAddedContentV1 { name: self.name.clone(), by: self.by.clone() };
         let fact = Fact {
-            facts: Facts::SpeakerAdded(SpeakerAddedV1 {
-                speaker,
-                slot,
-                name_digest,
-            }),
+            facts: Facts::SpeakerAdded(SpeakerAddedV1 { speaker, slot, name_digest }),
             content: Some((Content::SpeakerAdded(content), keys)),
         };
         Ok(Decision::of(vec![fact], Registered(speaker)))
@@ -90,11 +70,7 @@ mod tests {
     use crate::domain::{profile::RemoveSpeaker, testing::*};
 
     fn add(name: &str) -> AddSpeaker {
-        AddSpeaker {
-            name: name.to_owned(),
-            speakers_max: 2,
-            by: ByV1::default(),
-        }
+        AddSpeaker { name: name.to_owned(), speakers_max: 2, by: ByV1::default() }
     }
 
     #[test]
@@ -113,14 +89,8 @@ mod tests {
         given.do_(create_profile());
         let first = given.do_(add("Bob"));
         given.do_(add("Иван"));
-        assert_eq!(
-            given.try_(add("さくら")).expect_err("refused"),
-            Rejection::SpeakerLimit(2)
-        );
-        given.do_(RemoveSpeaker {
-            speaker: first.0,
-            by: ByV1::default(),
-        });
+        assert_eq!(given.try_(add("さくら")).expect_err("refused"), Rejection::SpeakerLimit(2));
+        given.do_(RemoveSpeaker { speaker: first.0, by: ByV1::default() });
         assert_ne!(given.do_(add("Bob")), first);
     }
 }

@@ -27,12 +27,7 @@ pub struct Create {
 impl Command<Profile> for Create {
     type Answer = ();
 
-    fn decide(
-        &self,
-        state: &Profile,
-        place: &Place,
-        _: &mut dyn Inputs,
-    ) -> Result<Decision<()>, Rejection> {
+    fn decide(&self, state: &Profile, place: &Place, _: &mut dyn Inputs) -> Result<Decision<()>, Rejection> {
         if state.deleted {
             return Err(Rejection::Gone);
         }
@@ -40,35 +35,16 @@ impl Command<Profile> for Create {
             return Ok(Decision::nothing(()));
         }
         let slot = place.scope_slot;
-        let keys = KeyPath {
-            scope: slot,
-            stream: Slot::NONE,
-            subject: Slot::NONE,
-        };
-        let facts = ProfileCreatedV1 {
-            slot,
-            namespace: self.namespace_digest,
-        };
-        let content = ProfileCreatedContentV1 {
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-            by: self.by.clone(),
-        };
+        let keys = KeyPath { scope: slot, stream: Slot::NONE, subject: Slot::NONE };
+        let facts = ProfileCreatedV1 { slot, namespace: self.namespace_digest };
+        let content =
+            ProfileCreatedContentV1 { namespace: self.namespace.clone(), name: self.name.clone(), by: self.by.clone() };
         let id = place.key.scope.0;
-        let fact = Fact {
-            facts: Facts::ProfileCreated(facts),
-            content: Some((Content::ProfileCreated(content), keys)),
-        };
+        let fact =
+            Fact { facts: Facts::ProfileCreated(facts), content: Some((Content::ProfileCreated(content), keys)) };
         Ok(Decision {
             events: vec![fact],
-            claims: vec![Claim::Take(
-                self.name_digest,
-                Holder {
-                    stream: place.key,
-                    id,
-                    keys,
-                },
-            )],
+            claims: vec![Claim::Take(self.name_digest, Holder { stream: place.key, id, keys })],
             listed: vec![Listing {
                 namespace: self.namespace_digest,
                 kind: ListKind::Profiles,
@@ -100,9 +76,6 @@ mod tests {
         let mut given = Story::<Profile>::new();
         given.do_(create_profile());
         given.do_(super::super::Delete);
-        assert_eq!(
-            given.try_(create_profile()).expect_err("refused"),
-            Rejection::Gone
-        );
+        assert_eq!(given.try_(create_profile()).expect_err("refused"), Rejection::Gone);
     }
 }

@@ -12,23 +12,12 @@ pub struct Delete;
 impl Command<Profile> for Delete {
     type Answer = ();
 
-    fn decide(
-        &self,
-        state: &Profile,
-        _: &Place,
-        _: &mut dyn Inputs,
-    ) -> Result<Decision<()>, Rejection> {
+    fn decide(&self, state: &Profile, _: &Place, _: &mut dyn Inputs) -> Result<Decision<()>, Rejection> {
         let Some(slot) = state.slot.filter(|_| !state.deleted) else {
             return Ok(Decision::nothing(()));
         };
         let facts = Facts::ProfileDeleted(ProfileDeletedV1 { slot });
-        Ok(Decision::of(
-            vec![Fact {
-                facts,
-                content: None,
-            }],
-            (),
-        ))
+        Ok(Decision::of(vec![Fact { facts, content: None }], ()))
     }
 }
 
@@ -44,9 +33,6 @@ mod tests {
         given.do_(Delete);
         given.do_(Delete);
         assert_eq!(given.names(), ["profile_created", "profile_deleted"]);
-        assert_eq!(
-            given.last().facts.erases(),
-            [given.state.slot.expect("created")]
-        );
+        assert_eq!(given.last().facts.erases(), [given.state.slot.expect("created")]);
     }
 }

@@ -12,22 +12,13 @@ pub struct Expire;
 impl<A: HoldsRecords> Command<A> for Expire {
     type Answer = ();
 
-    fn decide(
-        &self,
-        state: &A,
-        _: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Result<Decision<()>, Rejection> {
+    fn decide(&self, state: &A, _: &Place, inputs: &mut dyn Inputs) -> Result<Decision<()>, Rejection> {
         if !state.is_open() {
             return Err(Rejection::Gone);
         }
         let now = inputs.now();
         let over = |record: &super::RecordState| record.expires_at.is_some_and(|at| at <= now);
-        let due = state
-            .records()
-            .records
-            .iter()
-            .filter(|(_, record)| over(record));
+        let due = state.records().records.iter().filter(|(_, record)| over(record));
         let records: Vec<_> = due.map(|(id, record)| (*id, record.slot)).collect();
         let messages = state.expired_messages(now);
         if records.is_empty() && messages.is_empty() {
@@ -35,18 +26,8 @@ impl<A: HoldsRecords> Command<A> for Expire {
         }
         let ids: Vec<_> = records.iter().map(|record| record.0).collect();
         let relations = state.records().relations_of(&ids);
-        let expired = ExpiredV1 {
-            records,
-            messages,
-            relations,
-        };
-        Ok(Decision::of(
-            vec![Fact {
-                facts: Facts::Expired(expired),
-                content: None,
-            }],
-            (),
-        ))
+        let expired = ExpiredV1 { records, messages, relations };
+        Ok(Decision::of(vec![Fact { facts: Facts::Expired(expired), content: None }], ()))
     }
 }
 
@@ -63,18 +44,9 @@ mod tests {
         given.do_(create_profile());
         let later = Some(Micros(given.now().0 + 1_000));
         let short = given
-            .do_(Remember {
-                open: None,
-                record: NewRecord {
-                    expires_at: later,
-                    ..record("parking spot 7")
-                },
-            })
+            .do_(Remember { open: None, record: NewRecord { expires_at: later, ..record("parking spot 7") } })
             .record;
-        given.do_(Remember {
-            open: None,
-            record: record("Lives in Lisbon"),
-        });
+        given.do_(Remember { open: None, record: record("Lives in Lisbon") });
         given.do_(Expire);
         assert_eq!(given.state.records().records.len(), 2);
         given.advance(1_000);

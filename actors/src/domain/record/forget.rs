@@ -24,10 +24,7 @@ pub struct Forgotten(pub RecordId);
 
 impl Answered for Forgotten {
     fn outcome(&self) -> Outcome {
-        Outcome {
-            ids: vec![self.0.0],
-            numbers: Vec::new(),
-        }
+        Outcome { ids: vec![self.0.0], numbers: Vec::new() }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
@@ -38,12 +35,7 @@ impl Answered for Forgotten {
 impl<A: HoldsRecords> Command<A> for Forget {
     type Answer = Forgotten;
 
-    fn decide(
-        &self,
-        state: &A,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Result<Decision<Forgotten>, Rejection> {
+    fn decide(&self, state: &A, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Forgotten>, Rejection> {
         if !state.is_open() {
             return Err(Rejection::Gone);
         }
@@ -52,22 +44,10 @@ impl<A: HoldsRecords> Command<A> for Forget {
             return Err(Rejection::NoRecord);
         }
         let record = &records.records[&self.record];
-        let messages = record
-            .sources
-            .iter()
-            .filter_map(|id| Some((*id, state.message_slot(*id)?)))
-            .collect();
+        let messages = record.sources.iter().filter_map(|id| Some((*id, state.message_slot(*id)?))).collect();
         let relations = records.relations_of(&[self.record]);
-        let forgot = ForgotV1 {
-            record: self.record,
-            slot: record.slot,
-            messages,
-            relations,
-        };
-        let fact = Fact {
-            facts: Facts::Forgot(forgot),
-            content: by_alone(&self.by, place, state.stream_slot()),
-        };
+        let forgot = ForgotV1 { record: self.record, slot: record.slot, messages, relations };
+        let fact = Fact { facts: Facts::Forgot(forgot), content: by_alone(&self.by, place, state.stream_slot()) };
         Ok(Decision::of(vec![fact], Forgotten(self.record)))
     }
 }
@@ -81,22 +61,9 @@ mod tests {
     fn a_record_goes_with_its_links_and_its_predecessor_stays_invalid() {
         let mut given = Story::<Profile>::new();
         given.do_(create_profile());
-        let old = given
-            .do_(Remember {
-                open: None,
-                record: record("Lives in Porto"),
-            })
-            .record;
-        let new = given
-            .do_(Supersede {
-                old,
-                record: record("Lives in Lisbon"),
-            })
-            .record;
-        given.do_(Forget {
-            record: new,
-            by: ByV1::default(),
-        });
+        let old = given.do_(Remember { open: None, record: record("Lives in Porto") }).record;
+        let new = given.do_(Supersede { old, record: record("Lives in Lisbon") }).record;
+        given.do_(Forget { record: new, by: ByV1::default() });
         let records = given.state.records();
         assert!(records.relations.is_empty() && !records.records.contains_key(&new));
         assert!(!records.is_valid(old, given.now()));
@@ -106,22 +73,11 @@ mod tests {
     #[test]
     fn source_messages_go_and_the_other_record_stays() {
         let mut given = Story::<Thread>::new();
-        let message = given
-            .do_(ingest("trip", &["I moved to Lisbon and I have a cat"]))
-            .messages[0];
-        let from = |text| Remember {
-            open: None,
-            record: NewRecord {
-                sources: vec![message],
-                ..record(text)
-            },
-        };
+        let message = given.do_(ingest("trip", &["I moved to Lisbon and I have a cat"])).messages[0];
+        let from = |text| Remember { open: None, record: NewRecord { sources: vec![message], ..record(text) } };
         let one = given.do_(from("Lives in Lisbon")).record;
         let other = given.do_(from("Has a cat")).record;
-        given.do_(Forget {
-            record: one,
-            by: ByV1::default(),
-        });
+        given.do_(Forget { record: one, by: ByV1::default() });
         assert_eq!(given.last().facts.erases().len(), 2);
         assert_eq!(given.state.message_slot(message), None);
         assert!(given.state.records().records[&other].sources.is_empty());
@@ -131,24 +87,8 @@ mod tests {
     fn what_is_not_there_cannot_be_forgotten_twice() {
         let mut given = Story::<Profile>::new();
         given.do_(create_profile());
-        let id = given
-            .do_(Remember {
-                open: None,
-                record: record("x"),
-            })
-            .record;
-        given.do_(Forget {
-            record: id,
-            by: ByV1::default(),
-        });
-        assert_eq!(
-            given
-                .try_(Forget {
-                    record: id,
-                    by: ByV1::default()
-                })
-                .expect_err("refused"),
-            Rejection::NoRecord
-        );
+        let id = given.do_(Remember { open: None, record: record("x") }).record;
+        given.do_(Forget { record: id, by: ByV1::default() });
+        assert_eq!(given.try_(Forget { record: id, by: ByV1::default() }).expect_err("refused"), Rejection::NoRecord);
     }
 }

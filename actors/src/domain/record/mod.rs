@@ -78,12 +78,7 @@ impl Records {
                 }
             }
             Facts::Linked(e) => {
-                let state = RelationState {
-                    slot: e.slot,
-                    link: e.link,
-                    source: e.source,
-                    target: e.target,
-                };
+                let state = RelationState { slot: e.slot, link: e.link, source: e.source, target: e.target };
                 self.relations.insert(e.relation, state);
             }
             Facts::Unlinked(e) => {
@@ -110,24 +105,18 @@ impl Records {
         };
         record.superseded_by.is_none()
             && !self.relations.values().any(|relation| {
-                relation.target == id
-                    && invalidates(relation.link)
-                    && self.is_alive(relation.source, now)
+                relation.target == id && invalidates(relation.link) && self.is_alive(relation.source, now)
             })
     }
 
     /// Whether it is there and its time is not over.
     pub fn is_alive(&self, id: RecordId, now: Micros) -> bool {
-        self.records
-            .get(&id)
-            .is_some_and(|record| record.expires_at.is_none_or(|at| at > now))
+        self.records.get(&id).is_some_and(|record| record.expires_at.is_none_or(|at| at > now))
     }
 
     /// The links at either end of any of these.
     pub fn relations_of(&self, ids: &[RecordId]) -> Vec<(RelationId, Slot)> {
-        let touches = |relation: &RelationState| {
-            ids.contains(&relation.source) || ids.contains(&relation.target)
-        };
+        let touches = |relation: &RelationState| ids.contains(&relation.source) || ids.contains(&relation.target);
         self.relations
             .iter()
             .filter(|(_, relation)| touches(relation))
@@ -172,10 +161,7 @@ impl RecordState {
 
 /// Whether a link of this type makes its target invalid.
 pub fn invalidates(link: LinkCode) -> bool {
-    matches!(
-        link,
-        LinkCode::SUPERSEDES | LinkCode::REFINES | LinkCode::DUPLICATES
-    )
+    matches!(link, LinkCode::SUPERSEDES | LinkCode::REFINES | LinkCode::DUPLICATES)
 }
 
 /// A record to be saved, in any of the ways one comes to be.
@@ -200,10 +186,7 @@ pub struct NewRecord {
 impl NewRecord {
     /// The keyed digest by which the same statement is known again.
     pub fn fingerprint(&self, scope_slot: Slot, inputs: &dyn Inputs) -> Digest {
-        inputs.digest(
-            scope_slot,
-            &[b"statement", normalised(&self.content.content).as_bytes()],
-        )
+        inputs.digest(scope_slot, &[b"statement", normalised(&self.content.content).as_bytes()])
     }
 
     /// The event that saves it, and the claim on its id if the client gave one.
@@ -215,26 +198,9 @@ impl NewRecord {
     ) -> (RecordId, Fact, Option<Claim>) {
         let record = RecordId(inputs.uuid());
         let slot = inputs.slot();
-        let keys = KeyPath {
-            scope: place.scope_slot,
-            stream: stream_slot,
-            subject: slot,
-        };
-        let id_digest = self
-            .content
-            .given_id
-            .as_deref()
-            .map(|id| id_digest(place.scope_slot, id, inputs));
-        let claim = id_digest.map(|digest| {
-            Claim::Take(
-                digest,
-                Holder {
-                    stream: place.key,
-                    id: record.0,
-                    keys,
-                },
-            )
-        });
+        let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: slot };
+        let id_digest = self.content.given_id.as_deref().map(|id| id_digest(place.scope_slot, id, inputs));
+        let claim = id_digest.map(|digest| Claim::Take(digest, Holder { stream: place.key, id: record.0, keys }));
         let facts = SavedV1 {
             record,
             slot,
@@ -247,14 +213,7 @@ impl NewRecord {
             sources: self.sources,
             job: self.job,
         };
-        (
-            record,
-            Fact {
-                facts: Facts::Saved(facts),
-                content: Some((Content::Saved(self.content), keys)),
-            },
-            claim,
-        )
+        (record, Fact { facts: Facts::Saved(facts), content: Some((Content::Saved(self.content), keys)) }, claim)
     }
 }
 

@@ -25,18 +25,12 @@ pub struct Stored {
 
 impl Answered for Stored {
     fn outcome(&self) -> Outcome {
-        Outcome {
-            ids: vec![self.record.0],
-            numbers: vec![u64::from(self.duplicate)],
-        }
+        Outcome { ids: vec![self.record.0], numbers: vec![u64::from(self.duplicate)] }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
         match (outcome.ids.as_slice(), outcome.numbers.as_slice()) {
-            ([id], [duplicate]) => Some(Self {
-                record: RecordId(*id),
-                duplicate: *duplicate == 1,
-            }),
+            ([id], [duplicate]) => Some(Self { record: RecordId(*id), duplicate: *duplicate == 1 }),
             _ => None,
         }
     }
@@ -45,38 +39,17 @@ impl Answered for Stored {
 impl<A: HoldsRecords> Command<A> for Remember {
     type Answer = Stored;
 
-    fn decide(
-        &self,
-        state: &A,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Result<Decision<Stored>, Rejection> {
+    fn decide(&self, state: &A, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Stored>, Rejection> {
         let (mut decision, stream_slot) = if state.is_open() {
             (Decision::nothing(()), state.stream_slot())
         } else {
-            self.open
-                .as_ref()
-                .ok_or(Rejection::Gone)?
-                .begin(place, inputs)
+            self.open.as_ref().ok_or(Rejection::Gone)?.begin(place, inputs)
         };
         let (record, fact, claim) = self.record.clone().saved(stream_slot, place, inputs);
         decision.events.push(fact);
         decision.claims.extend(claim);
-        let Decision {
-            events,
-            claims,
-            listed,
-            ..
-        } = decision;
-        Ok(Decision {
-            events,
-            claims,
-            listed,
-            answer: Stored {
-                record,
-                duplicate: false,
-            },
-        })
+        let Decision { events, claims, listed, .. } = decision;
+        Ok(Decision { events, claims, listed, answer: Stored { record, duplicate: false } })
     }
 }
 
@@ -91,10 +64,7 @@ mod tests {
     fn a_record_of_the_profile_is_sealed_below_the_profile_alone() {
         let mut given = Story::<Profile>::new();
         given.do_(create_profile());
-        let stored = given.do_(Remember {
-            open: None,
-            record: record("Lives in Lisbon"),
-        });
+        let stored = given.do_(Remember { open: None, record: record("Lives in Lisbon") });
         let (_, keys) = given.last().content.clone().expect("content");
         assert_eq!((keys.stream.0, keys.subject.0 > 0), (0, true));
         assert!(given.state.records().records.contains_key(&stored.record));
@@ -103,20 +73,14 @@ mod tests {
     #[test]
     fn a_session_named_for_the_first_time_is_opened() {
         let mut given = Story::<Thread>::new();
-        given.do_(Remember {
-            open: Some(open("trip")),
-            record: record("Lives in Lisbon"),
-        });
+        given.do_(Remember { open: Some(open("trip")), record: record("Lives in Lisbon") });
         assert_eq!(given.names(), ["thread_created", "saved"]);
     }
 
     #[test]
     fn a_stream_that_never_began_takes_nothing() {
         let mut given = Story::<Thread>::new();
-        let refused = given.try_(Remember {
-            open: None,
-            record: record("x"),
-        });
+        let refused = given.try_(Remember { open: None, record: record("x") });
         assert_eq!(refused.expect_err("refused"), Rejection::Gone);
     }
 }

@@ -51,32 +51,19 @@ pub struct Applied(pub Vec<Option<RecordId>>);
 
 impl Answered for Applied {
     fn outcome(&self) -> Outcome {
-        Outcome {
-            ids: self.0.iter().flatten().map(|id| id.0).collect(),
-            numbers: Vec::new(),
-        }
+        Outcome { ids: self.0.iter().flatten().map(|id| id.0).collect(), numbers: Vec::new() }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
-        Some(Self(
-            outcome.ids.iter().map(|id| Some(RecordId(*id))).collect(),
-        ))
+        Some(Self(outcome.ids.iter().map(|id| Some(RecordId(*id))).collect()))
     }
 }
 
 impl Command<Thread> for ApplyExtraction {
     type Answer = Applied;
 
-    fn decide(
-        &self,
-        state: &Thread,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Result<Decision<Applied>, Rejection> {
-        let slot = state
-            .slot
-            .filter(|_| !state.deleted)
-            .ok_or(Rejection::Gone)?;
+    fn decide(&self, state: &Thread, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Applied>, Rejection> {
+        let slot = state.slot.filter(|_| !state.deleted).ok_or(Rejection::Gone)?;
         let (job, _) = state.jobs.get(&self.job).ok_or(Rejection::NoJob)?;
         if *job == JobState::Done {
             return Ok(Decision::nothing(Applied::default()));
@@ -85,49 +72,25 @@ impl Command<Thread> for ApplyExtraction {
         let mut decision = Decision::of(Vec::new(), Vec::new());
         for found in &self.found {
             let record = self.record(found, state, inputs);
-            let fresh = record.filter(|record| {
-                said.insert((record.speaker, record.fingerprint(place.scope_slot, inputs)))
-            });
+            let fresh =
+                record.filter(|record| said.insert((record.speaker, record.fingerprint(place.scope_slot, inputs))));
             let Some(record) = fresh else {
                 decision.answer.push(None);
                 continue;
             };
             let (id, saved, _) = record.saved(slot, place, inputs);
             decision.events.push(saved);
-            if let Some(old) = found
-                .corrects
-                .filter(|old| state.records().is_valid(*old, inputs.now()))
-            {
-                decision
-                    .events
-                    .extend(replaced(old, id, &ByV1::default(), slot, place, inputs));
+            if let Some(old) = found.corrects.filter(|old| state.records().is_valid(*old, inputs.now())) {
+                decision.events.extend(replaced(old, id, &ByV1::default(), slot, place, inputs));
             }
             decision.answer.push(Some(id));
         }
         let records: Vec<_> = decision.answer.iter().flatten().copied().collect();
         let dropped = (self.found.len() - records.len()) as u32;
-        let completed = ExtractionCompletedV1 {
-            job: self.job,
-            records,
-            attempts: self.attempts,
-            dropped,
-        };
-        decision.events.push(Fact {
-            facts: Facts::ExtractionCompleted(completed),
-            content: None,
-        });
-        let Decision {
-            events,
-            claims,
-            listed,
-            answer,
-        } = decision;
-        Ok(Decision {
-            events,
-            claims,
-            listed,
-            answer: Applied(answer),
-        })
+        let completed = ExtractionCompletedV1 { job: self.job, records, attempts: self.attempts, dropped };
+        decision.events.push(Fact { facts: Facts::ExtractionCompleted(completed), content: None });
+        let Decision { events, claims, listed, answer } = decision;
+        Ok(Decision { events, claims, listed, answer: Applied(answer) })
     }
 }
 
@@ -138,21 +101,13 @@ impl ApplyExtraction {
     /// What valid records already say, and under whose tag.
     fn said(&self, state: &Thread, inputs: &dyn Inputs) -> Said {
         let records = state.records();
-        let valid = records
-            .records
-            .iter()
-            .filter(|(id, _)| records.is_valid(**id, inputs.now()));
-        valid
-            .map(|(_, record)| (record.speaker, record.fingerprint))
-            .collect()
+        let valid = records.records.iter().filter(|(id, _)| records.is_valid(**id, inputs.now()));
+        valid.map(|(_, record)| (record.speaker, record.fingerprint)).collect()
     }
 
     /// The record to be, unless every message it rests on is gone or the profile already says so.
     fn record(&self, found: &Found, state: &Thread, inputs: &dyn Inputs) -> Option<NewRecord> {
-        let living = found
-            .sources
-            .iter()
-            .filter(|id| state.living(**id, inputs.now()).is_some());
+        let living = found.sources.iter().filter(|id| state.living(**id, inputs.now()).is_some());
         let sources: Vec<_> = living.copied().collect();
         let first = state.living(*sources.first()?, inputs.now())?;
         let record = NewRecord {
@@ -193,12 +148,7 @@ mod tests {
     }
 
     fn apply(job: JobId, found: Vec<Found>) -> ApplyExtraction {
-        ApplyExtraction {
-            job,
-            attempts: 1,
-            found,
-            known: BTreeSet::new(),
-        }
+        ApplyExtraction { job, attempts: 1, found, known: BTreeSet::new() }
     }
 
     // Queues deliver at least once: the second delivery must change nothing.
@@ -206,10 +156,7 @@ mod tests {
     fn applied_exactly_once() {
         let mut given = Story::<Thread>::new();
         let answer = given.do_(ingest("trip", &["I live in Lisbon"]));
-        let result = apply(
-            answer.job.expect("job"),
-            vec![found("Lives in Lisbon", answer.messages[0])],
-        );
+        let result = apply(answer.job.expect("job"), vec![found("Lives in Lisbon", answer.messages[0])]);
         given.do_(result.clone());
         let before = given.names().len();
         given.do_(result);
@@ -221,10 +168,7 @@ mod tests {
     fn what_is_known_already_is_dropped_and_counted() {
         let mut given = Story::<Thread>::new();
         let answer = given.do_(ingest("trip", &["I live in Lisbon"]));
-        let twice = vec![
-            found("Lives in Lisbon", answer.messages[0]),
-            found("lives in Lisbon.", answer.messages[0]),
-        ];
+        let twice = vec![found("Lives in Lisbon", answer.messages[0]), found("lives in Lisbon.", answer.messages[0])];
         let applied = given.do_(apply(answer.job.expect("job"), twice));
         assert!(applied.0[0].is_some() && applied.0[1].is_none());
     }
@@ -233,19 +177,10 @@ mod tests {
     fn results_that_rest_on_forgotten_messages_are_dropped() {
         let mut given = Story::<Thread>::new();
         let one = given.do_(ingest("trip", &["I live in Lisbon"]));
-        let made = given.do_(apply(
-            one.job.expect("job"),
-            vec![found("Lives in Lisbon", one.messages[0])],
-        ));
+        let made = given.do_(apply(one.job.expect("job"), vec![found("Lives in Lisbon", one.messages[0])]));
         let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
-        given.do_(Forget {
-            record: made.0[0].expect("made"),
-            by: ByV1::default(),
-        });
-        let late = given.do_(apply(
-            two.job.expect("job"),
-            vec![found("From Lisbon", one.messages[0])],
-        ));
+        given.do_(Forget { record: made.0[0].expect("made"), by: ByV1::default() });
+        let late = given.do_(apply(two.job.expect("job"), vec![found("From Lisbon", one.messages[0])]));
         assert_eq!(late.0, [None]);
         assert_eq!(given.last().facts.name(), "extraction_completed");
     }
@@ -254,20 +189,9 @@ mod tests {
     fn a_correction_supersedes_and_deletes_nothing() {
         let mut given = Story::<Thread>::new();
         let one = given.do_(ingest("trip", &["I live in Lisbon"]));
-        let old = given
-            .do_(apply(
-                one.job.expect("job"),
-                vec![found("Lives in Lisbon", one.messages[0])],
-            ))
-            .0[0];
-        let two = given.do_(ingest(
-            "trip",
-            &["I live in Lisbon", "actually it is Porto now"],
-        ));
-        let correction = Found {
-            corrects: old,
-            ..found("Lives in Porto", two.messages[1])
-        };
+        let old = given.do_(apply(one.job.expect("job"), vec![found("Lives in Lisbon", one.messages[0])])).0[0];
+        let two = given.do_(ingest("trip", &["I live in Lisbon", "actually it is Porto now"]));
+        let correction = Found { corrects: old, ..found("Lives in Porto", two.messages[1]) };
         given.do_(apply(two.job.expect("job"), vec![correction]));
         let records = given.state.records();
         assert_eq!(records.records.len(), 2);

@@ -12,23 +12,12 @@ pub struct Delete;
 impl Command<Thread> for Delete {
     type Answer = ();
 
-    fn decide(
-        &self,
-        state: &Thread,
-        _: &Place,
-        _: &mut dyn Inputs,
-    ) -> Result<Decision<()>, Rejection> {
+    fn decide(&self, state: &Thread, _: &Place, _: &mut dyn Inputs) -> Result<Decision<()>, Rejection> {
         let Some(slot) = state.slot.filter(|_| !state.deleted) else {
             return Ok(Decision::nothing(()));
         };
         let facts = Facts::ThreadDeleted(ThreadDeletedV1 { slot });
-        Ok(Decision::of(
-            vec![Fact {
-                facts,
-                content: None,
-            }],
-            (),
-        ))
+        Ok(Decision::of(vec![Fact { facts, content: None }], ()))
     }
 }
 
@@ -43,10 +32,7 @@ mod tests {
         given.do_(ingest("trip", &["a"]));
         given.do_(Delete);
         given.do_(Delete);
-        assert_eq!(
-            given.try_(ingest("trip", &["a"])).expect_err("refused"),
-            Rejection::Gone
-        );
+        assert_eq!(given.try_(ingest("trip", &["a"])).expect_err("refused"), Rejection::Gone);
         assert_eq!(given.last().facts.erases().len(), 1);
     }
 }

@@ -22,12 +22,7 @@ pub struct FailExtraction {
 impl Command<Thread> for FailExtraction {
     type Answer = ();
 
-    fn decide(
-        &self,
-        state: &Thread,
-        _: &Place,
-        _: &mut dyn Inputs,
-    ) -> Result<Decision<()>, Rejection> {
+    fn decide(&self, state: &Thread, _: &Place, _: &mut dyn Inputs) -> Result<Decision<()>, Rejection> {
         if state.slot.is_none() || state.deleted {
             return Err(Rejection::Gone);
         }
@@ -35,18 +30,8 @@ impl Command<Thread> for FailExtraction {
         if *job != JobState::Open {
             return Ok(Decision::nothing(()));
         }
-        let failed = ExtractionFailedV1 {
-            job: self.job,
-            code: self.code.to_owned(),
-            attempts: self.attempts,
-        };
-        Ok(Decision::of(
-            vec![Fact {
-                facts: Facts::ExtractionFailed(failed),
-                content: None,
-            }],
-            (),
-        ))
+        let failed = ExtractionFailedV1 { job: self.job, code: self.code.to_owned(), attempts: self.attempts };
+        Ok(Decision::of(vec![Fact { facts: Facts::ExtractionFailed(failed), content: None }], ()))
     }
 }
 
@@ -58,25 +43,11 @@ mod tests {
     #[test]
     fn failed_once_and_the_messages_stay() {
         let mut given = Story::<Thread>::new();
-        let job = given
-            .do_(ingest("trip", &["I live in Lisbon"]))
-            .job
-            .expect("job");
-        let fail = FailExtraction {
-            job,
-            code: "malformed_answer",
-            attempts: 5,
-        };
+        let job = given.do_(ingest("trip", &["I live in Lisbon"])).job.expect("job");
+        let fail = FailExtraction { job, code: "malformed_answer", attempts: 5 };
         given.do_(fail.clone());
         given.do_(fail);
-        assert_eq!(
-            given
-                .names()
-                .iter()
-                .filter(|name| **name == "extraction_failed")
-                .count(),
-            1
-        );
+        assert_eq!(given.names().iter().filter(|name| **name == "extraction_failed").count(), 1);
         assert!(given.state.messages[0].slot.is_some());
     }
 }

@@ -3,17 +3,12 @@
 use memlog_events::{
     batch::{Claim, Holder, ListKind, Listing, Outcome},
     code::RoleCode,
-    event::{
-        ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV1, MessageAppendedV1,
-    },
+    event::{ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV1, MessageAppendedV1},
     ids::{JobId, KeyPath, MessageId, Micros, Slot, SpeakerId},
 };
 
 use super::{Match, Open, Thread, matched};
-use crate::domain::{
-    Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone,
-    record::id_digest,
-};
+use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone, record::id_digest};
 
 /// A message that comes in.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,21 +34,11 @@ impl NewMessage {
             given
         });
         let role = self.content.custom_role.as_deref().unwrap_or_default();
-        let parts: [&[u8]; 6] = [
-            b"message",
-            &[self.role.0],
-            role.as_bytes(),
-            &speaker,
-            &timestamp,
-            self.content.text.as_bytes(),
-        ];
+        let parts: [&[u8]; 6] =
+            [b"message", &[self.role.0], role.as_bytes(), &speaker, &timestamp, self.content.text.as_bytes()];
         Match {
             digest: inputs.digest(stream_slot, &parts),
-            id_digest: self
-                .content
-                .given_id
-                .as_deref()
-                .map(|id| id_digest(place.scope_slot, id, inputs)),
+            id_digest: self.content.given_id.as_deref().map(|id| id_digest(place.scope_slot, id, inputs)),
         }
     }
 }
@@ -95,15 +80,8 @@ pub struct Ingested {
 
 impl Answered for Ingested {
     fn outcome(&self) -> Outcome {
-        let ids = self
-            .messages
-            .iter()
-            .map(|id| id.0)
-            .chain(self.job.map(|job| job.0));
-        Outcome {
-            ids: ids.collect(),
-            numbers: vec![self.accepted, u64::from(self.job.is_some())],
-        }
+        let ids = self.messages.iter().map(|id| id.0).chain(self.job.map(|job| job.0));
+        Outcome { ids: ids.collect(), numbers: vec![self.accepted, u64::from(self.job.is_some())] }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
@@ -111,28 +89,15 @@ impl Answered for Ingested {
             return None;
         };
         let mut ids = outcome.ids.clone();
-        let job = if *has_job == 1 {
-            Some(JobId(ids.pop()?))
-        } else {
-            None
-        };
-        Some(Self {
-            messages: ids.into_iter().map(MessageId).collect(),
-            accepted: *accepted,
-            job,
-        })
+        let job = if *has_job == 1 { Some(JobId(ids.pop()?)) } else { None };
+        Some(Self { messages: ids.into_iter().map(MessageId).collect(), accepted: *accepted, job })
     }
 }
 
 impl Command<Thread> for Ingest {
     type Answer = Ingested;
 
-    fn decide(
-        &self,
-        state: &Thread,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Result<Decision<Ingested>, Rejection> {
+    fn decide(&self, state: &Thread, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Ingested>, Rejection> {
         if state.deleted {
             return Err(Rejection::Gone);
         }
@@ -140,11 +105,7 @@ impl Command<Thread> for Ingest {
             Some(slot) => (Decision::nothing(()), slot),
             None => self.open.begin(place, inputs),
         };
-        let incoming: Vec<_> = self
-            .messages
-            .iter()
-            .map(|m| m.known_by(place, stream_slot, inputs))
-            .collect();
+        let incoming: Vec<_> = self.messages.iter().map(|m| m.known_by(place, stream_slot, inputs)).collect();
         let known = match self.append {
             Append::News => matched(&state.messages, &incoming),
             Append::All => vec![None; incoming.len()],
@@ -157,35 +118,13 @@ impl Command<Thread> for Ingest {
             if known.is_none() {
                 let ordinal = (state.messages.len() + new.len()) as u32;
                 new.push(id);
-                message.appended(
-                    id,
-                    ordinal,
-                    by_what,
-                    stream_slot,
-                    place,
-                    inputs,
-                    &mut decision,
-                );
+                message.appended(id, ordinal, by_what, stream_slot, place, inputs, &mut decision);
             }
         }
         let job = self.request(&new, stream_slot, place, inputs, &mut decision);
-        let Decision {
-            events,
-            claims,
-            listed,
-            ..
-        } = decision;
-        let answer = Ingested {
-            messages: ids,
-            accepted: new.len() as u64,
-            job,
-        };
-        Ok(Decision {
-            events,
-            claims,
-            listed,
-            answer,
-        })
+        let Decision { events, claims, listed, .. } = decision;
+        let answer = Ingested { messages: ids, accepted: new.len() as u64, job };
+        Ok(Decision { events, claims, listed, answer })
     }
 }
 
@@ -203,36 +142,17 @@ impl Ingest {
             return None;
         }
         let job = JobId(inputs.uuid());
-        let facts = Facts::ExtractionRequested(ExtractionRequestedV1 {
-            job,
-            messages: new.to_vec(),
-        });
-        decision.events.push(Fact {
-            facts,
-            content: by_alone(&self.by, place, stream_slot),
-        });
-        let keys = KeyPath {
-            scope: place.scope_slot,
-            stream: stream_slot,
-            subject: Slot::NONE,
-        };
+        let facts = Facts::ExtractionRequested(ExtractionRequestedV1 { job, messages: new.to_vec() });
+        decision.events.push(Fact { facts, content: by_alone(&self.by, place, stream_slot) });
+        let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: Slot::NONE };
         let namespace = self.namespace_digest;
-        decision.listed.push(Listing {
-            namespace,
-            kind: ListKind::Jobs,
-            id: job.0,
-            stream: place.key,
-            keys,
-        });
+        decision.listed.push(Listing { namespace, kind: ListKind::Jobs, id: job.0, stream: place.key, keys });
         Some(job)
     }
 }
 
 impl NewMessage {
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "all that one event and its claim are made of, used in one place"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "all that one event and its claim are made of, used in one place")]
     fn appended(
         &self,
         message: MessageId,
@@ -244,20 +164,9 @@ impl NewMessage {
         decision: &mut Decision<()>,
     ) {
         let slot = inputs.slot();
-        let keys = KeyPath {
-            scope: place.scope_slot,
-            stream: stream_slot,
-            subject: slot,
-        };
+        let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: slot };
         if let Some(digest) = by_what.id_digest {
-            decision.claims.push(Claim::Take(
-                digest,
-                Holder {
-                    stream: place.key,
-                    id: message.0,
-                    keys,
-                },
-            ));
+            decision.claims.push(Claim::Take(digest, Holder { stream: place.key, id: message.0, keys }));
         }
         let facts = MessageAppendedV1 {
             message,
@@ -271,10 +180,7 @@ impl NewMessage {
             expires_at: self.expires_at,
         };
         let content = Some((Content::MessageAppended(self.content.clone()), keys));
-        decision.events.push(Fact {
-            facts: Facts::MessageAppended(facts),
-            content,
-        });
+        decision.events.push(Fact { facts: Facts::MessageAppended(facts), content });
     }
 }
 
@@ -290,19 +196,8 @@ mod tests {
     fn a_first_conversation_opens_the_thread_and_promises_extraction() {
         let mut given = Story::<Thread>::new();
         let answer = given.do_(ingest("trip", &["hello", "I live in Lisbon"]));
-        assert_eq!(
-            given.names(),
-            [
-                "thread_created",
-                "message_appended",
-                "message_appended",
-                "extraction_requested"
-            ]
-        );
-        assert_eq!(
-            (answer.accepted, answer.messages.len(), answer.job.is_some()),
-            (2, 2, true)
-        );
+        assert_eq!(given.names(), ["thread_created", "message_appended", "message_appended", "extraction_requested"]);
+        assert_eq!((answer.accepted, answer.messages.len(), answer.job.is_some()), (2, 2, true));
     }
 
     #[test]
@@ -310,15 +205,9 @@ mod tests {
         let mut given = Story::<Thread>::new();
         let first = given.do_(ingest("trip", &["a", "b"]));
         let again = given.do_(ingest("trip", &["a", "b"]));
-        assert_eq!(
-            (again.accepted, again.job, &again.messages),
-            (0, None, &first.messages)
-        );
+        assert_eq!((again.accepted, again.job, &again.messages), (0, None, &first.messages));
         let grown = given.do_(ingest("trip", &["a", "b", "c"]));
-        assert_eq!(
-            (grown.accepted, &grown.messages[..2]),
-            (1, &first.messages[..])
-        );
+        assert_eq!((grown.accepted, &grown.messages[..2]), (1, &first.messages[..]));
     }
 
     // What was forgotten in a living session keeps its place, or the next full re-send would bring its text back.
@@ -327,19 +216,8 @@ mod tests {
         let mut given = Story::<Thread>::new();
         let first = given.do_(ingest("trip", &["a", "b"]));
         let sources = vec![first.messages[0]];
-        let record = given
-            .do_(Remember {
-                open: None,
-                record: NewRecord {
-                    sources,
-                    ..record("a fact")
-                },
-            })
-            .record;
-        given.do_(Forget {
-            record,
-            by: ByV1::default(),
-        });
+        let record = given.do_(Remember { open: None, record: NewRecord { sources, ..record("a fact") } }).record;
+        given.do_(Forget { record, by: ByV1::default() });
         assert_eq!(given.do_(ingest("trip", &["a", "b"])).accepted, 0);
     }
 
@@ -347,10 +225,7 @@ mod tests {
     fn a_turn_is_always_appended() {
         let mut given = Story::<Thread>::new();
         given.do_(ingest("trip", &["ok", "ok"]));
-        let turn = Ingest {
-            append: Append::All,
-            ..ingest("trip", &["ok", "ok"])
-        };
+        let turn = Ingest { append: Append::All, ..ingest("trip", &["ok", "ok"]) };
         assert_eq!(given.do_(turn).accepted, 2);
     }
 }

@@ -115,8 +115,7 @@ impl Aggregate for Thread {
             Facts::Forgot(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::Expired(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::ExtractionRequested(e) => {
-                self.jobs
-                    .insert(e.job, (JobState::Open, e.messages.clone()));
+                self.jobs.insert(e.job, (JobState::Open, e.messages.clone()));
             }
             Facts::ExtractionCompleted(e) => self.set_job(e.job, JobState::Done),
             Facts::ExtractionFailed(e) => self.set_job(e.job, JobState::Failed),
@@ -152,10 +151,6 @@ impl HoldsRecords for Thread {
 
     fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)> {
         let over = |message: &&MessageState| message.expires_at.is_some_and(|at| at <= now);
-        self.messages
-            .iter()
-            .filter(over)
-            .filter_map(|message| Some((message.id, message.slot?)))
-            .collect()
+        self.messages.iter().filter(over).filter_map(|message| Some((message.id, message.slot?))).collect()
     }
 }

@@ -29,11 +29,7 @@ impl Open {
     /// The event that begins the thread, its claim, and its new slot.
     pub(crate) fn begin(&self, place: &Place, inputs: &mut dyn Inputs) -> (Decision<()>, Slot) {
         let slot = inputs.slot();
-        let keys = KeyPath {
-            scope: place.scope_slot,
-            stream: slot,
-            subject: Slot::NONE,
-        };
+        let keys = KeyPath { scope: place.scope_slot, stream: slot, subject: Slot::NONE };
         let content = ThreadCreatedContentV1 {
             thread_id: self.thread_id.clone(),
             user_id: self.user_id.clone(),
@@ -43,18 +39,11 @@ impl Open {
             by: self.by.clone(),
         };
         let fact = Fact {
-            facts: Facts::ThreadCreated(ThreadCreatedV1 {
-                slot,
-                derived: self.derived,
-            }),
+            facts: Facts::ThreadCreated(ThreadCreatedV1 { slot, derived: self.derived }),
             content: Some((Content::ThreadCreated(content), keys)),
         };
         let mut decision = Decision::of(vec![fact], ());
-        let holder = Holder {
-            stream: place.key,
-            id: place.key.stream.0,
-            keys,
-        };
+        let holder = Holder { stream: place.key, id: place.key.stream.0, keys };
         decision.claims.push(Claim::Take(self.id_digest, holder));
         (decision, slot)
     }

@@ -21,11 +21,7 @@ pub struct Match {
 /// For each incoming message, the one it repeats, if it repeats one.
 pub fn matched(held: &[MessageState], incoming: &[Match]) -> Vec<Option<MessageId>> {
     let mut known: Vec<Option<MessageId>> = vec![None; incoming.len()];
-    let prefix = held
-        .iter()
-        .zip(incoming)
-        .take_while(|(have, new)| have.digest == new.digest)
-        .count();
+    let prefix = held.iter().zip(incoming).take_while(|(have, new)| have.digest == new.digest).count();
     for (slot, have) in known.iter_mut().zip(held).take(prefix) {
         *slot = Some(have.id);
     }
@@ -48,10 +44,7 @@ type Pairs = HashMap<(Digest, Digest), Vec<usize>>;
 fn pairs(held: &[MessageState]) -> Pairs {
     let mut pairs = Pairs::new();
     for (at, two) in held.windows(2).enumerate() {
-        pairs
-            .entry((two[0].digest, two[1].digest))
-            .or_default()
-            .push(at);
+        pairs.entry((two[0].digest, two[1].digest)).or_default().push(at);
     }
     pairs
 }
@@ -60,12 +53,7 @@ fn pairs(held: &[MessageState]) -> Pairs {
 const PLACES_MAX: usize = 64;
 
 /// The longest run of at least two that begins at `at`: its length (0 if none) and where it stands.
-fn longest_run(
-    held: &[MessageState],
-    incoming: &[Match],
-    at: usize,
-    pairs: &Pairs,
-) -> (usize, usize) {
+fn longest_run(held: &[MessageState], incoming: &[Match], at: usize, pairs: &Pairs) -> (usize, usize) {
     let Some(two) = incoming.get(at..at + 2) else {
         return (0, 0);
     };
@@ -73,38 +61,23 @@ fn longest_run(
         return (0, 0);
     };
     let run = |from: &usize| {
-        let same = held[*from..]
-            .iter()
-            .zip(&incoming[at..])
-            .take_while(|(have, new)| have.digest == new.digest);
+        let same = held[*from..].iter().zip(&incoming[at..]).take_while(|(have, new)| have.digest == new.digest);
         (same.count(), *from)
     };
-    places
-        .iter()
-        .rev()
-        .take(PLACES_MAX)
-        .map(run)
-        .max_by_key(|(length, _)| *length)
-        .unwrap_or((0, 0))
+    places.iter().rev().take(PLACES_MAX).map(run).max_by_key(|(length, _)| *length).unwrap_or((0, 0))
 }
 
 fn by_id(held: &[MessageState], incoming: &[Match], known: &mut [Option<MessageId>]) {
     if incoming.iter().all(|new| new.id_digest.is_none()) {
         return;
     }
-    let ids: HashMap<Digest, MessageId> = held
-        .iter()
-        .filter_map(|have| Some((have.id_digest?, have.id)))
-        .collect();
+    let ids: HashMap<Digest, MessageId> = held.iter().filter_map(|have| Some((have.id_digest?, have.id))).collect();
     for (slot, new) in known.iter_mut().zip(incoming) {
         if let Some(id) = new.id_digest.and_then(|digest| ids.get(&digest)) {
             *slot = Some(*id);
         } else if new.id_digest.is_some() {
             // Another id is another message, whatever its text.
-            *slot = slot.filter(|id| {
-                held.iter()
-                    .any(|have| have.id == *id && have.id_digest.is_none())
-            });
+            *slot = slot.filter(|id| held.iter().any(|have| have.id == *id && have.id_digest.is_none()));
         }
     }
 }
@@ -133,21 +106,11 @@ mod tests {
 
     // Letters stand for messages. What is expected is where each incoming message was found, '.' for news.
     fn found(held_text: &str, incoming: &str) -> String {
-        let incoming: Vec<_> = incoming
-            .chars()
-            .map(|c| Match {
-                digest: digest(c),
-                id_digest: None,
-            })
-            .collect();
+        let incoming: Vec<_> = incoming.chars().map(|c| Match { digest: digest(c), id_digest: None }).collect();
         let places = matched(&held(held_text), &incoming);
         places
             .iter()
-            .map(|id| {
-                id.map_or('.', |id| {
-                    char::from_digit(id.0.as_u128() as u32, 36).expect("short")
-                })
-            })
+            .map(|id| id.map_or('.', |id| char::from_digit(id.0.as_u128() as u32, 36).expect("short")))
             .collect()
     }
 
@@ -164,16 +127,10 @@ mod tests {
             ("abc", "cd", ".."),
             ("abcd", "cde", "23."),
             ("abcd", "xbcy", ".12."),
-            (
-                "abab", "ababab", "0123", /* then a run of the thread again */
-            ),
+            ("abab", "ababab", "0123" /* then a run of the thread again */),
             ("oooo", "o", "0"),
         ] {
-            assert!(
-                found(have, sent).starts_with(expected),
-                "{have} <- {sent}: {}",
-                found(have, sent)
-            );
+            assert!(found(have, sent).starts_with(expected), "{have} <- {sent}: {}", found(have, sent));
         }
     }
 
@@ -181,10 +138,7 @@ mod tests {
     fn a_known_id_is_the_message_and_another_id_is_not() {
         let mut have = held("ab");
         have[0].id_digest = Some(digest('1'));
-        let one = |c, id| Match {
-            digest: digest(c),
-            id_digest: Some(digest(id)),
-        };
+        let one = |c, id| Match { digest: digest(c), id_digest: Some(digest(id)) };
         assert_eq!(matched(&have, &[one('z', '1')]), [Some(have[0].id)]);
         assert_eq!(matched(&have, &[one('a', '2')]), [None]);
     }

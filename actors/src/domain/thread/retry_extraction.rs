@@ -20,28 +20,14 @@ pub struct RetryExtraction {
 impl Command<Thread> for RetryExtraction {
     type Answer = ();
 
-    fn decide(
-        &self,
-        state: &Thread,
-        place: &Place,
-        _: &mut dyn Inputs,
-    ) -> Result<Decision<()>, Rejection> {
-        let slot = state
-            .slot
-            .filter(|_| !state.deleted)
-            .ok_or(Rejection::Gone)?;
+    fn decide(&self, state: &Thread, place: &Place, _: &mut dyn Inputs) -> Result<Decision<()>, Rejection> {
+        let slot = state.slot.filter(|_| !state.deleted).ok_or(Rejection::Gone)?;
         let (job, messages) = state.jobs.get(&self.job).ok_or(Rejection::NoJob)?;
         if *job != JobState::Failed {
             return Err(Rejection::NotFailed);
         }
-        let again = ExtractionRequestedV1 {
-            job: self.job,
-            messages: messages.clone(),
-        };
-        let fact = Fact {
-            facts: Facts::ExtractionRequested(again),
-            content: by_alone(&self.by, place, slot),
-        };
+        let again = ExtractionRequestedV1 { job: self.job, messages: messages.clone() };
+        let fact = Fact { facts: Facts::ExtractionRequested(again), content: by_alone(&self.by, place, slot) };
         Ok(Decision::of(vec![fact], ()))
     }
 }
@@ -54,23 +40,10 @@ mod tests {
     #[test]
     fn only_a_failed_job_is_tried_again() {
         let mut given = Story::<Thread>::new();
-        let job = given
-            .do_(ingest("trip", &["I live in Lisbon"]))
-            .job
-            .expect("job");
-        let retry = RetryExtraction {
-            job,
-            by: ByV1::default(),
-        };
-        assert_eq!(
-            given.try_(retry.clone()).expect_err("refused"),
-            Rejection::NotFailed
-        );
-        given.do_(FailExtraction {
-            job,
-            code: "timeout",
-            attempts: 1,
-        });
+        let job = given.do_(ingest("trip", &["I live in Lisbon"])).job.expect("job");
+        let retry = RetryExtraction { job, by: ByV1::default() };
+        assert_eq!(given.try_(retry.clone()).expect_err("refused"), Rejection::NotFailed);
+        given.do_(FailExtraction { job, code: "timeout", attempts: 1 });
         given.do_(retry);
         assert_eq!(given.state.jobs[&job].0, JobState::Open);
     }
