@@ -2,8 +2,6 @@
 //!
 //! Knows no NATS, no HTTP, no bytes of the wire and no model file; those are the doors' business in the root package.
 
-pub mod api;
 pub mod domain;
 pub mod limits;
 pub mod port;
-pub mod system;
