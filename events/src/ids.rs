@@ -5,12 +5,34 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+/// A UUID as its 16 bytes in binary (the `uuid` crate's own way puts eight bytes of length before them) and as text elsewhere.
+mod bare {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use uuid::Uuid;
+
+    pub(super) fn serialize<S: Serializer>(id: &Uuid, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() {
+            id.serialize(to)
+        } else {
+            id.as_bytes().serialize(to)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Uuid, D::Error> {
+        if from.is_human_readable() {
+            Uuid::deserialize(from)
+        } else {
+            Ok(Uuid::from_bytes(<[u8; 16]>::deserialize(from)?))
+        }
+    }
+}
+
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(pub Uuid);
+        pub struct $name(#[serde(with = "bare")] pub Uuid);
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

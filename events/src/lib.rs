@@ -4,5 +4,11 @@
 
 pub mod batch;
 pub mod code;
+pub mod codec;
 pub mod event;
+pub mod head;
 pub mod ids;
+#[cfg(feature = "log")]
+pub mod log;
+#[cfg(feature = "log")]
+pub mod vault;

@@ -57,6 +57,10 @@ macro_rules! events {
             pub fn name(&self) -> &'static str { match self { $(Self::$variant(_) => $name,)+ } }
         }
 
+        /// Each kind's number under its own name, for the codec to match on.
+        #[allow(non_upper_case_globals, missing_docs, reason = "named after the variants")]
+        pub mod kind { $(pub const $variant: u16 = $kind;)+ }
+
         /// Numbers and names of every kind.
         pub const KINDS: &[(u16, &str)] = &[$(($kind, $name),)+];
     };

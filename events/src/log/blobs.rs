@@ -1,0 +1,163 @@
+//! Sealed contents too large to lie in the tables: one file each, written and synced before the commit that refers to it.
+//!
+//! `blobs/<innermost slot>/<partition>-<scope>-<stream>-<version>-<event>`: numbers and opaque ids, so that the files of a slot
+//! are found when it dies, and an orphan is known by its event not being there.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use uuid::Uuid;
+
+use crate::{
+    head::Head,
+    ids::{EventId, KeyPath, Partition, Scope, Slot, StreamId, StreamKey, Version},
+};
+
+#[derive(Debug)]
+pub(super) struct Blobs(PathBuf);
+
+/// Whose content a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) key: StreamKey,
+    pub(super) version: Version,
+    pub(super) id: EventId,
+    pub(super) keys: KeyPath,
+}
+
+impl Owner {
+    pub(super) fn of(head: &Head) -> Self {
+        Self {
+            key: head.key,
+            version: head.version,
+            id: head.id,
+            keys: head.keys,
+        }
+    }
+
+    fn slot(&self) -> Slot {
+        self.keys.slots().last().unwrap_or(Slot::NONE)
+    }
+}
+
+impl Blobs {
+    pub(super) fn open(dir: &Path) -> io::Result<Self> {
+        let dir = dir.join("blobs");
+        fs::create_dir_all(&dir)?;
+        Ok(Self(dir))
+    }
+
+    fn slot_dir(&self, slot: Slot) -> PathBuf {
+        self.0.join(format!("{:016x}", slot.0))
+    }
+
+    fn path(&self, owner: &Owner) -> PathBuf {
+        self.slot_dir(owner.slot()).join(format!(
+            "{:04x}-{}-{}-{:016x}-{}",
+            owner.key.partition.0,
+            owner.key.scope.0.simple(),
+            owner.key.stream.0.simple(),
+            owner.version.0,
+            owner.id.0.simple(),
+        ))
+    }
+
+    /// Writes and syncs, the folders too.
+    pub(super) fn write(&self, owner: &Owner, sealed: &[u8]) -> io::Result<()> {
+        let path = self.path(owner);
+        let folder = self.slot_dir(owner.slot());
+        fs::create_dir_all(&folder)?;
+        let mut file = File::create(&path)?;
+        file.write_all(sealed)?;
+        file.sync_all()?;
+        sync_dir(&folder)?;
+        sync_dir(&self.0)
+    }
+
+    /// `None` if the file is not there.
+    pub(super) fn read(&self, owner: &Owner, bytes: u32) -> io::Result<Option<Vec<u8>>> {
+        let file = match File::open(self.path(owner)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut sealed = Vec::with_capacity(bytes as usize);
+        // One byte more than expected, so that a file that grew is told from one that did not.
+        file.take(u64::from(bytes) + 1).read_to_end(&mut sealed)?;
+        Ok(Some(sealed))
+    }
+
+    /// Removes one file; it may be gone already.
+    pub(super) fn remove(&self, owner: &Owner) -> io::Result<()> {
+        gone_is_fine(fs::remove_file(self.path(owner)))
+    }
+
+    /// Removes every file whose innermost slot this is.
+    pub(super) fn remove_slot(&self, slot: Slot) -> io::Result<()> {
+        gone_is_fine(fs::remove_dir_all(self.slot_dir(slot)))
+    }
+
+    /// Removes the files that no event refers to: their commit never came.
+    pub(super) fn sweep<E: From<io::Error>>(
+        &self,
+        mut is_referred_to: impl FnMut(StreamKey, Version, EventId) -> Result<bool, E>,
+    ) -> Result<usize, E> {
+        let mut removed = 0;
+        for folder in fs::read_dir(&self.0)? {
+            let folder = folder?.path();
+            for file in fs::read_dir(&folder)? {
+                let file = file?;
+                let keep = match parse(&file.file_name().to_string_lossy()) {
+                    Some((key, version, id)) => is_referred_to(key, version, id)?,
+                    // Not one of ours: whoever put it there may want it.
+                    None => true,
+                };
+                if !keep {
+                    fs::remove_file(file.path())?;
+                    removed += 1;
+                }
+            }
+            // Fails while files are left in it, which is what is wanted.
+            drop(fs::remove_dir(&folder));
+        }
+        Ok(removed)
+    }
+}
+
+fn parse(name: &str) -> Option<(StreamKey, Version, EventId)> {
+    let mut fields = name.split('-');
+    let partition = Partition(u16::from_str_radix(fields.next()?, 16).ok()?);
+    let scope = Scope(Uuid::try_parse(fields.next()?).ok()?);
+    let stream = StreamId(Uuid::try_parse(fields.next()?).ok()?);
+    let version = Version(u64::from_str_radix(fields.next()?, 16).ok()?);
+    let id = EventId(Uuid::try_parse(fields.next()?).ok()?);
+    Some((
+        StreamKey {
+            partition,
+            scope,
+            stream,
+        },
+        version,
+        id,
+    ))
+}
+
+fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// A new name is durable only once its folder is.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    // Windows cannot open a folder as a file, and makes names durable by itself.
+    if cfg!(unix) {
+        File::open(dir)?.sync_all()
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! Why the log could not be read, and what can be wrong with an event.
+
+use std::io;
+
+use crate::{
+    codec, head,
+    ids::{StreamKey, Version},
+    vault,
+};
+
+/// Why a read, or a change of what can be rebuilt, failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The page store failed.
+    #[error("storage: {0}")]
+    Storage(Box<redb::Error>),
+    /// A file failed.
+    #[error("file: {0}")]
+    Io(#[from] io::Error),
+    /// The vault failed.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+    /// An event is not what was written.
+    #[error("stream {} version {}: {reason}", key.stream, version.0)]
+    Event {
+        /// Of this stream.
+        key: StreamKey,
+        /// At this version.
+        version: Version,
+        /// What is wrong.
+        reason: Reason,
+    },
+    /// A row of a table is not what was written.
+    #[error("damaged row in {0}")]
+    Row(&'static str),
+    /// Something failed before, and nothing is written until a restart.
+    #[error("the log failed: {0}")]
+    Failed(String),
+}
+
+/// What can be wrong with an event, or with what surrounds it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "each says it in words")]
+pub enum Reason {
+    #[error("{0}")]
+    Head(#[from] head::Error),
+    #[error("the body cannot be read: {0}")]
+    Body(#[from] codec::Error),
+    #[error("the event is missing")]
+    Missing,
+    #[error("the event lies at another place than it says")]
+    Misplaced,
+    #[error("the stream's chain does not match")]
+    Chain,
+    #[error("the sealed content is not what was written")]
+    Content,
+    #[error("the sealed content is missing though its key is alive")]
+    ContentMissing,
+    #[error("the order of positions does not match")]
+    Order,
+    #[error("the chain of commits does not match")]
+    Commits,
+    #[error("the log does not contain the expected head: it was cut or rolled back")]
+    Expected,
+    #[error("slot {0} was overwritten though no event condemned it")]
+    DeadSlot(u64),
+    #[error("slot {0} is alive though an event condemned it")]
+    LiveSlot(u64),
+    #[error("slot {0} is damaged or missing")]
+    BadSlot(u64),
+}
+
+macro_rules! from_redb {
+    ($($error:ident),+) => {
+        $(impl From<redb::$error> for Error {
+            fn from(error: redb::$error) -> Self {
+                Self::Storage(Box::new(error.into()))
+            }
+        })+
+    };
+}
+
+from_redb!(
+    TransactionError,
+    TableError,
+    StorageError,
+    CommitError,
+    DatabaseError
+);
+
+impl From<redb::Error> for Error {
+    fn from(error: redb::Error) -> Self {
+        Self::Storage(Box::new(error))
+    }
+}

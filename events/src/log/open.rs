@@ -1,0 +1,374 @@
+//! Opening: take the folder, refuse what this version cannot read, finish what a crash left undone.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs::{self, File, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicU64},
+};
+
+use redb::{Database, DatabaseError, ReadableTable, StorageBackend, backends::FileBackend};
+use uuid::Uuid;
+
+use super::{
+    Core, Handle, Limits, Listener, Log, Reason,
+    blobs::{Blobs, sync_dir},
+    directory, rows,
+    rows::CommitRow,
+    tables::{Reading, Writing},
+    writer::{self, End, Writer},
+};
+use crate::{
+    head::Head,
+    ids::{Micros, PARTITIONS, Partition, Position, Slot},
+    vault::{self, Vault},
+};
+
+/// The layout of the log as a whole.
+pub const FORMAT: u32 = 1;
+/// Which reader this is. A log that needs a later one says so and is left alone.
+pub const READER: u32 = 1;
+
+/// Where the log lies and what it may use.
+#[derive(Clone)]
+pub struct Options {
+    /// The data folder; made if need be.
+    pub dir: PathBuf,
+    /// The vault's folder, if it is not the data folder.
+    pub vault_dir: Option<PathBuf>,
+    /// Bounds.
+    pub limits: Limits,
+    /// Told of every commit.
+    pub on_commit: Option<Listener>,
+}
+
+impl Options {
+    /// The defaults in a folder.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self {
+            dir: dir.into(),
+            vault_dir: None,
+            limits: Limits::default(),
+            on_commit: None,
+        }
+    }
+}
+
+/// Why a log was not opened. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another process, or another handle of this one, has it.
+    #[error("the data folder is in use by another memlog: {}", .0.display())]
+    InUse(PathBuf),
+    /// Written by a later memlog.
+    #[error("the log needs reader {needs} and this is reader {have}: use a newer memlog")]
+    Newer {
+        /// The oldest reader it allows.
+        needs: u32,
+        /// This one.
+        have: u32,
+    },
+    /// There is a log but no vault where it should be.
+    #[error("the log has events but its vault is not at {}", .0.display())]
+    VaultMissing(PathBuf),
+    /// The vault belongs to another log.
+    #[error("the vault at {} belongs to another log", .0.display())]
+    WrongVault(PathBuf),
+    /// The vault could not be read.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+    /// A file or folder failed.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Log(#[from] super::Error),
+}
+
+impl Log {
+    /// Opens the log of a folder, or makes a new one. When this returns, every erasure that the log tells of is made.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] if it is open elsewhere, [`Error::Newer`] if it was written by a later version.
+    pub fn open(options: Options) -> Result<Self, Error> {
+        let dir = &options.dir;
+        let vault_dir = options.vault_dir.as_ref().unwrap_or(dir);
+        for folder in [dir, vault_dir] {
+            at(folder, fs::create_dir_all(folder))?;
+        }
+        let (log, vault) = (dir.join("log.redb"), vault_dir.join("vault"));
+        let disks = Disks {
+            log: Box::new(backend(&log)?),
+            vault: Box::new(backend(&vault)?),
+            vault_path: vault,
+        };
+        for folder in [dir, vault_dir] {
+            at(folder, sync_dir(folder))?;
+        }
+        Self::open_on(disks, options, Default::default())
+    }
+
+    pub(super) fn open_on(
+        disks: Disks,
+        options: Options,
+        #[cfg(test)] faults: super::tests::Faults,
+        #[cfg(not(test))] (): (),
+    ) -> Result<Self, Error> {
+        let mut builder = Database::builder();
+        builder.set_cache_size(options.limits.cache_bytes_max);
+        let database = builder
+            .create_with_backend(Boxed(disks.log))
+            .map_err(|error| in_use(error, &options.dir))?;
+        let vault = open_vault(&database, disks.vault, disks.vault_path)?;
+        let blobs = at(&options.dir, Blobs::open(&options.dir))?;
+        let found = survey(&database)?;
+        vault.start(found.next_slot)?;
+        let core = Arc::new(Core {
+            database,
+            vault,
+            blobs,
+            limits: options.limits,
+            listener: options.on_commit,
+            head: AtomicU64::new(found.end.head.0),
+            tails: found.tails.map(AtomicU64::new),
+            hours: Mutex::new(found.hours),
+            failed: OnceLock::new(),
+            #[cfg(test)]
+            faults,
+        });
+        finish_erasures(&core, found.end.head)?;
+        sweep_blobs(&core)?;
+        let writer = Writer {
+            core: Arc::clone(&core),
+            tips: HashMap::new(),
+            end: found.end,
+        };
+        Ok(Self(Arc::new(at(
+            &options.dir,
+            Handle::start(core, writer),
+        )?)))
+    }
+}
+
+/// The two files, or what a test puts in their place.
+pub(super) struct Disks {
+    pub(super) log: Box<dyn StorageBackend>,
+    pub(super) vault: Box<dyn StorageBackend>,
+    pub(super) vault_path: PathBuf,
+}
+
+fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, Error> {
+    result.map_err(|error| Error::Io {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn backend(path: &Path) -> Result<FileBackend, Error> {
+    let open = || -> io::Result<File> {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+    };
+    FileBackend::new(at(path, open())?).map_err(|error| in_use(error, path))
+}
+
+fn in_use(error: DatabaseError, path: &Path) -> Error {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen => Error::InUse(path.to_owned()),
+        other => Error::Log(other.into()),
+    }
+}
+
+/// Opens the vault that belongs to the log, or makes both know each other if the log is new.
+fn open_vault(
+    database: &Database,
+    disk: Box<dyn StorageBackend>,
+    path: PathBuf,
+) -> Result<Vault, Error> {
+    let Some(installation) = fence(database)? else {
+        let vault = Vault::open(disk, true)?;
+        begin(database, vault.installation())?;
+        return Ok(vault);
+    };
+    if disk.len().map_err(vault::Error::Io)? == 0 {
+        return Err(Error::VaultMissing(path));
+    }
+    let vault = Vault::open(disk, false)?;
+    match vault.installation() == installation {
+        true => Ok(vault),
+        false => Err(Error::WrongVault(path)),
+    }
+}
+
+/// Reads who may read the log, before anything else of it; `None` if it is new.
+fn fence(database: &Database) -> Result<Option<Uuid>, Error> {
+    let txn = Reading::begin(database)?;
+    let Some(meta) = txn.meta_if_any()? else {
+        return Ok(None);
+    };
+    let row = |name: &'static [u8]| -> Result<Option<Vec<u8>>, Error> {
+        let row = meta.get(name).map_err(super::Error::from)?;
+        Ok(row.map(|row| row.value().to_vec()))
+    };
+    let Some(needs) = row(rows::META_MIN_READER)? else {
+        return Ok(None);
+    };
+    let damaged = || Error::Log(super::Error::Row("meta"));
+    let needs = u32::from_le_bytes(needs.try_into().map_err(|_| damaged())?);
+    if needs > READER {
+        return Err(Error::Newer {
+            needs,
+            have: READER,
+        });
+    }
+    let installation = row(rows::META_INSTALLATION)?.ok_or_else(damaged)?;
+    Ok(Some(
+        Uuid::from_slice(&installation).map_err(|_| damaged())?,
+    ))
+}
+
+/// The first commit of a new log.
+fn begin(database: &Database, installation: Uuid) -> Result<(), super::Error> {
+    let txn = database.begin_write()?;
+    {
+        let mut tables = Writing::open(&txn)?;
+        let meta = &mut tables.meta;
+        meta.insert(rows::META_FORMAT, FORMAT.to_le_bytes().as_slice())?;
+        meta.insert(rows::META_MIN_READER, READER.to_le_bytes().as_slice())?;
+        meta.insert(rows::META_INSTALLATION, installation.as_bytes().as_slice())?;
+        let state = rows::state_row(Position(0), vault::FIRST_SLOT);
+        meta.insert(rows::META_STATE, state.as_slice())?;
+    }
+    Ok(txn.commit()?)
+}
+
+struct Found {
+    end: End,
+    next_slot: u64,
+    tails: [u64; PARTITIONS as usize],
+    hours: BTreeSet<i64>,
+}
+
+/// Finds where everything ends.
+fn survey(database: &Database) -> Result<Found, super::Error> {
+    let txn = Reading::begin(database)?;
+    let state = txn.meta()?.get(rows::META_STATE)?;
+    let state = state.filter(|row| row.value().len() == 16);
+    let state = state.ok_or(super::Error::Row("meta"))?;
+    let (head, next_slot) = (rows::le64(state.value(), 0), rows::le64(state.value(), 8));
+    let mut end = End {
+        head: Position(head),
+        hash: [0; 32],
+        latest: Micros(i64::MIN),
+    };
+    if let Some((_, row)) = txn.commits()?.last()? {
+        let row = CommitRow::parse(row.value());
+        end = End {
+            head: end.head.max(row.last),
+            hash: row.hash,
+            latest: row.latest,
+        };
+    }
+    let order = txn.order()?;
+    let mut tails = [0; PARTITIONS as usize];
+    for (partition, tail) in (0..PARTITIONS).map(Partition).zip(&mut tails) {
+        let from = rows::order_key(partition, Position(0));
+        let to = rows::order_key(partition, Position(u64::MAX));
+        if let Some(last) = order.range::<&[u8; 10]>(&from..=&to)?.next_back() {
+            *tail = rows::order_key_of(last?.0.value()).1.0;
+        }
+    }
+    let hours = directory::hours_present(&txn)?;
+    Ok(Found {
+        end,
+        next_slot,
+        tails,
+        hours,
+    })
+}
+
+/// Makes the erasures that the log tells of and the vault may not have made: before this returns, nobody can read.
+fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
+    let through = core.vault.erased_through();
+    if through > head {
+        // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn was not.
+        core.vault.mark_erased(head)?;
+        return Ok(core.vault.sync()?);
+    }
+    let mut after = through;
+    while after < head {
+        let from = rows::erasure_key(Position(after.0 + 1), Slot::NONE);
+        let erasures = core.read()?.erasures()?;
+        let mut slots = Vec::new();
+        let mut through = head;
+        for row in erasures.range::<&[u8; 16]>(&from..)? {
+            let (position, slot) = rows::erasure_of(row?.0.value());
+            // A step ends between two events, since the mark is a position.
+            if slots.len() >= core.limits.step_rows_max && position > through {
+                break;
+            }
+            through = position;
+            slots.push(slot);
+        }
+        writer::erase(core, &slots, through)?;
+        after = through;
+    }
+    Ok(())
+}
+
+fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
+    let events = core.read()?.events()?;
+    core.blobs
+        .sweep(|key, version, id| -> Result<bool, super::Error> {
+            let Some(event) = events.get(&rows::event_key(key, version))? else {
+                return Ok(false);
+            };
+            let head = Head::parse(event.value()).map_err(|error| super::Error::Event {
+                key,
+                version,
+                reason: Reason::Head(error),
+            })?;
+            Ok(head.id == id)
+        })?;
+    Ok(())
+}
+
+/// redb wants a type of its own where a box would do.
+#[derive(Debug)]
+struct Boxed(Box<dyn StorageBackend>);
+
+impl StorageBackend for Boxed {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.0.close()
+    }
+}

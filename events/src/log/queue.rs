@@ -1,0 +1,127 @@
+//! The bounded queue between submitters and the writer.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{Done, Limits, append, lock, prepare::Prepared};
+
+/// A batch that waits, and whom to answer.
+pub(super) struct Waiting {
+    pub(super) batch: Prepared,
+    pub(super) done: Done,
+}
+
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// Batches being sealed, which have a place already.
+    sealing: usize,
+    bytes: usize,
+}
+
+/// Whether there is room.
+pub(super) enum Entry {
+    Place(Place),
+    Full,
+    Closed,
+}
+
+/// Room for one batch; given back if it is dropped unfilled.
+pub(super) struct Place(Option<Arc<Queue>>);
+
+impl Queue {
+    /// Takes a place before the work of sealing, so that a batch handed back is untouched.
+    pub(super) fn reserve(self: &Arc<Self>, limits: &Limits) -> Entry {
+        let mut state = lock(&self.state);
+        if self.is_closed() {
+            return Entry::Closed;
+        }
+        if state.waiting.len() + state.sealing >= limits.queue_batches_max
+            || state.bytes >= limits.queue_bytes_max
+        {
+            return Entry::Full;
+        }
+        state.sealing += 1;
+        Entry::Place(Place(Some(Arc::clone(self))))
+    }
+
+    /// What waits, up to one group; empty once closed and drained.
+    pub(super) fn take(&self, limits: &Limits) -> Vec<Waiting> {
+        let mut state = lock(&self.state);
+        while state.waiting.is_empty() {
+            if self.is_closed() && state.sealing == 0 {
+                return Vec::new();
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        let (mut events, mut bytes) = (0, 0);
+        let mut group = Vec::new();
+        while let Some(next) = state.waiting.front() {
+            events += next.batch.events.len();
+            bytes += next.batch.bytes;
+            let full = events > limits.group_events_max || bytes > limits.group_bytes_max;
+            if full && !group.is_empty() {
+                break;
+            }
+            state.bytes -= next.batch.bytes;
+            group.extend(state.waiting.pop_front());
+        }
+        group
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Takes no more; what has a place is still taken.
+    pub(super) fn close(&self) {
+        let _state = lock(&self.state);
+        self.closed.store(true, Ordering::SeqCst);
+        self.changed.notify_all();
+    }
+
+    /// Closes and refuses what waits: the writer is gone.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let left: Vec<_> = lock(&self.state).waiting.drain(..).collect();
+        for waiting in left {
+            (waiting.done)(Err(append::Error::Closed));
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn fill(mut self, batch: Prepared, done: Done) {
+        if let Some(queue) = self.0.take() {
+            let mut state = lock(&queue.state);
+            state.sealing -= 1;
+            state.bytes += batch.bytes;
+            state.waiting.push_back(Waiting { batch, done });
+            queue.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(queue) = self.0.take() {
+            lock(&queue.state).sealing -= 1;
+            queue.changed.notify_all();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Proofs of the log, on real files. They sit inside the crate to reach what no user may: raw rows, failing disks.
+
+mod appending;
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use uuid::Uuid;
+
+use super::{Log, Options, append};
+use crate::{
+    batch::{Batch, Committed, Draft},
+    code::{RoleCode, StreamKind},
+    event::{ByV1, Content, Facts, ForgotV1, MessageAppendedContentV1, MessageAppendedV1},
+    ids::*,
+};
+
+/// What a test makes go wrong.
+#[derive(Clone, Default)]
+pub(super) struct Faults {
+    /// The process dies between a commit and the overwriting it asks for.
+    pub(super) dies_before_overwriting: Arc<AtomicBool>,
+}
+
+/// A text that no file may hold in plain.
+pub(super) const SECRET: &str = "Grandmother keeps the spare key under the third flowerpot";
+
+/// A profile with one thread, as the domain would keep it.
+pub(super) struct Subject {
+    pub(super) key: StreamKey,
+    pub(super) scope_slot: Slot,
+    pub(super) stream_slot: Slot,
+}
+
+impl Subject {
+    pub(super) fn new(log: &Log, partition: u16) -> Self {
+        let slots = log.reserve(2).unwrap();
+        let key = StreamKey {
+            partition: Partition(partition),
+            scope: Scope(Uuid::now_v7()),
+            stream: StreamId(Uuid::now_v7()),
+        };
+        Self {
+            key,
+            scope_slot: slots[0],
+            stream_slot: slots[1],
+        }
+    }
+
+    pub(super) fn path(&self, subject: Slot) -> KeyPath {
+        KeyPath {
+            scope: self.scope_slot,
+            stream: self.stream_slot,
+            subject,
+        }
+    }
+
+    pub(super) fn batch(&self, expected: u64, events: Vec<Draft>) -> Batch {
+        Batch {
+            key: self.key,
+            kind: StreamKind::THREAD,
+            expected: Version(expected),
+            events,
+            claims: Vec::new(),
+            listed: Vec::new(),
+            idempotency: None,
+        }
+    }
+
+    /// A message with a fresh slot.
+    pub(super) fn message(&self, log: &Log, text: &str) -> (Draft, Slot) {
+        let slot = log.reserve(1).unwrap()[0];
+        let facts = MessageAppendedV1 {
+            message: MessageId(Uuid::now_v7()),
+            slot,
+            ordinal: 0,
+            role: RoleCode::USER,
+            digest: Digest([7; 32]),
+            id_digest: None,
+            speaker: None,
+            timestamp: None,
+            expires_at: None,
+        };
+        let content = MessageAppendedContentV1 {
+            text: text.to_owned(),
+            given_id: None,
+            custom_role: None,
+            metadata: "{}".to_owned(),
+            by: ByV1 {
+                user: Some("ada".into()),
+                agent: None,
+            },
+        };
+        let content = Some((Content::MessageAppended(content), self.path(slot)));
+        (draft(Facts::MessageAppended(facts), content), slot)
+    }
+
+    pub(super) fn say(&self, log: &Log, expected: u64, text: &str) -> (Committed, Slot) {
+        let (draft, slot) = self.message(log, text);
+        (log.append(self.batch(expected, vec![draft])).unwrap(), slot)
+    }
+
+    pub(super) fn forget(
+        &self,
+        log: &Log,
+        expected: u64,
+        slot: Slot,
+    ) -> Result<Committed, append::Error> {
+        log.append(self.batch(expected, vec![draft(forgot(slot), None)]))
+    }
+}
+
+pub(super) fn forgot(slot: Slot) -> Facts {
+    let record = RecordId(Uuid::now_v7());
+    Facts::Forgot(ForgotV1 {
+        record,
+        slot,
+        messages: Vec::new(),
+        relations: Vec::new(),
+    })
+}
+
+pub(super) fn draft(facts: Facts, content: Option<(Content, KeyPath)>) -> Draft {
+    Draft {
+        id: EventId(Uuid::now_v7()),
+        time: Micros(1_000_000),
+        facts,
+        content,
+    }
+}
+
+pub(super) fn open(dir: &std::path::Path) -> Log {
+    Log::open(Options::new(dir)).unwrap()
+}
+
+pub(super) fn text_of(content: Content) -> String {
+    match content {
+        Content::MessageAppended(content) => content.text,
+        other => panic!("not a message: {other:?}"),
+    }
+}
