@@ -1,3 +1,4 @@
 //! Who decides, who remembers.
 
 pub mod port;
+pub mod view;
