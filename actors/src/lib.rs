@@ -1,4 +1,5 @@
 //! Who decides, who remembers.
 
 pub mod port;
+pub mod recall;
 pub mod view;
