@@ -5,3 +5,5 @@
 pub mod domain;
 pub mod limits;
 pub mod port;
+pub mod recall;
+pub mod view;

@@ -34,7 +34,9 @@ pub trait Embedder: Send + Sync + 'static {
 }
 
 /// What a record is. The names are the wire's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordType {
     /// Anything; the default of threads.

@@ -1,0 +1,285 @@
+//! Recall's answer without a language model: the fewest stored sentences that answer, each with who, when and the number of
+//! its candidate. Every word between the quotes or before the brackets is stored text; nothing is made up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::words::{asks, day, one_line, sentences};
+use crate::port::RecordType;
+use crate::view::keyword::analyse::terms;
+
+/// Longer sentences are cut; whoever needs the whole text has the candidate.
+const SENTENCE_CHARS_MAX: usize = 400;
+/// Candidates further down are never quoted: they cost time and seldom add anything.
+const CANDIDATES_MAX: usize = 20;
+/// How much standing first among the candidates counts, against 1 for all the question's words.
+const RANK_WEIGHT: f32 = 0.5;
+/// A word of the question that an earlier sentence met counts this much: lists ("which pets?") go on, repetitions fade.
+const MET_BEFORE: f32 = 0.75;
+/// Two sentences that share this part of the shorter one's words say the same.
+const SAME_SHARE: f32 = 0.8;
+
+/// One ranked candidate, best first in its list.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The record's or message's id.
+    pub id: String,
+    /// Its full text.
+    pub text: String,
+    /// The record's one line; empty for a raw message.
+    pub summary: String,
+    /// Who said it: the speaker's name, for an untagged message its role.
+    pub speaker: Option<String>,
+    /// When it was said, or happened if that is known.
+    pub said_at: Timestamp,
+    /// `None` for a raw message.
+    pub record_type: Option<RecordType>,
+}
+
+/// How much to say: the wire's `response_length`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Length {
+    /// One sentence.
+    Short,
+    /// At most three.
+    #[default]
+    Medium,
+    /// At most eight.
+    Long,
+}
+
+impl Length {
+    fn sentences_max(self) -> usize {
+        match self {
+            Length::Short => 1,
+            Length::Medium => 3,
+            Length::Long => 8,
+        }
+    }
+
+    /// A further sentence must be worth this part of the first one.
+    fn worth_min(self) -> f32 {
+        match self {
+            Length::Short | Length::Medium => 0.6,
+            Length::Long => 0.3,
+        }
+    }
+}
+
+/// A sentence that could be quoted.
+struct Sentence<'a> {
+    from: usize,
+    candidate: &'a Candidate,
+    text: String,
+    /// Its own words, for telling repetitions.
+    words: BTreeSet<String>,
+    /// The question's words that it, its speaker or its date says.
+    meets: BTreeSet<String>,
+}
+
+/// The answer, one sentence a line; empty without candidates. `[n]` is the n-th candidate, counted from 1.
+pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> String {
+    let asked: BTreeSet<String> = terms(question).into_iter().collect();
+    let pool = pool(&asked, candidates);
+    let rarity = rarity(&asked, &pool);
+    let mut said: Vec<&Sentence<'_>> = Vec::new();
+    let mut covered = BTreeSet::new();
+    let mut first_worth = None;
+    while said.len() < length.sentences_max() {
+        let next = pool
+            .iter()
+            .filter(|sentence| !said.iter().any(|other| same(&sentence.words, &other.words)))
+            .map(|sentence| (worth(sentence, &covered, &rarity), sentence))
+            // The first of equals: candidates are in order, and so are their sentences.
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((worth, sentence)) = next else { break };
+        if worth < length.worth_min() * *first_worth.get_or_insert(worth) {
+            break;
+        }
+        covered.extend(sentence.meets.iter().cloned());
+        said.push(sentence);
+    }
+    said.iter().map(|sentence| cite(sentence)).collect::<Vec<_>>().join("\n")
+}
+
+/// Every sentence worth quoting: statements, or all there is when there are only questions.
+fn pool<'a>(asked: &BTreeSet<String>, candidates: &'a [Candidate]) -> Vec<Sentence<'a>> {
+    let mut pool = Vec::new();
+    for (from, candidate) in candidates.iter().enumerate().take(CANDIDATES_MAX) {
+        let about = format!("{} {}", candidate.speaker.as_deref().unwrap_or_default(), day(candidate.said_at));
+        let about = terms(&about);
+        for text in sentences(&candidate.text) {
+            let words: BTreeSet<String> = terms(&text).into_iter().collect();
+            let meets = words.iter().chain(&about).filter(|word| asked.contains(*word)).cloned().collect();
+            pool.push(Sentence { from, candidate, text, words, meets });
+        }
+    }
+    let says = |sentence: &Sentence<'_>| !asks(&sentence.text) && !sentence.words.is_empty();
+    if pool.iter().any(says) {
+        pool.retain(says);
+    }
+    pool
+}
+
+/// What each word of the question weighs: one that few of the sentences have says more. The weights add up to 1.
+fn rarity(asked: &BTreeSet<String>, pool: &[Sentence<'_>]) -> BTreeMap<String, f32> {
+    let weigh = |word: &String| {
+        let having = pool.iter().filter(|sentence| sentence.meets.contains(word)).count() as f32;
+        (1.0 + (pool.len() as f32 + 1.0) / (having + 1.0)).ln()
+    };
+    let weights: BTreeMap<String, f32> = asked.iter().map(|word| (word.clone(), weigh(word))).collect();
+    let sum: f32 = weights.values().sum();
+    weights.into_iter().map(|(word, weight)| (word, weight / sum.max(f32::MIN_POSITIVE))).collect()
+}
+
+/// The question's words that it meets, those met before a little less, and the place of its candidate.
+fn worth(sentence: &Sentence<'_>, covered: &BTreeSet<String>, rarity: &BTreeMap<String, f32>) -> f32 {
+    let meets = sentence.meets.iter().map(|word| {
+        let weight = rarity.get(word).copied().unwrap_or_default();
+        if covered.contains(word) { MET_BEFORE * weight } else { weight }
+    });
+    let place = 1.0 - sentence.from as f32 / CANDIDATES_MAX as f32;
+    meets.sum::<f32>() + RANK_WEIGHT * place
+}
+
+fn same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
+    let shorter = a.len().min(b.len());
+    a.intersection(b).count() as f32 >= SAME_SHARE * shorter as f32
+}
+
+/// A record's sentence stands as it is; a message's is quoted, for its "I" and "yesterday" need who and when.
+fn cite(sentence: &Sentence<'_>) -> String {
+    let text = uncited(&one_line(&sentence.text, SENTENCE_CHARS_MAX));
+    let number = sentence.from + 1;
+    let day = day(sentence.candidate.said_at);
+    let who = sentence.candidate.speaker.as_deref().map(|who| uncited(&one_line(who, SENTENCE_CHARS_MAX)));
+    match (sentence.candidate.record_type, who) {
+        (Some(_), Some(who)) => format!("{} ({who}, {day}) [{number}]", text.trim_end_matches(['.', '。'])),
+        (Some(_), None) => format!("{} ({day}) [{number}]", text.trim_end_matches(['.', '。'])),
+        (None, Some(who)) => format!("{who}, {day}: “{text}” [{number}]"),
+        (None, None) => format!("{day}: “{text}” [{number}]"),
+    }
+}
+
+/// Stored text cannot pass for a citation: `[2]` becomes `(2)`.
+fn uncited(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        out.push_str(&rest[..open]);
+        let inside = &rest[open + 1..];
+        let digits = inside.len() - inside.trim_start_matches(|c: char| c.is_numeric() || c == ' ').len();
+        rest = match inside[digits..].strip_prefix(']') {
+            Some(after) if digits > 0 => {
+                out.push('(');
+                out.push_str(&inside[..digits]);
+                out.push(')');
+                after
+            }
+            _ => {
+                out.push('[');
+                inside
+            }
+        };
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(day: &str) -> Timestamp {
+        format!("{day}T13:56:00Z").parse().unwrap()
+    }
+
+    fn message(speaker: &str, day: &str, text: &str) -> Candidate {
+        Candidate {
+            id: text.len().to_string(),
+            text: text.to_owned(),
+            summary: String::new(),
+            speaker: (!speaker.is_empty()).then(|| speaker.to_owned()),
+            said_at: at(day),
+            record_type: None,
+        }
+    }
+
+    fn record(speaker: &str, day: &str, text: &str) -> Candidate {
+        Candidate { record_type: Some(RecordType::Event), summary: text.to_owned(), ..message(speaker, day, text) }
+    }
+
+    #[test]
+    fn a_short_answer_is_the_one_sentence_with_who_and_when() {
+        // Why: the answer must be checkable at a glance, without a model that could embellish it.
+        let candidates = [
+            message("Melanie", "2023-05-08", "How was it? I am swamped with the kids."),
+            record("Caroline", "2023-05-08", "Caroline went to the LGBTQ support group on 7 May 2023."),
+        ];
+        let said = answer("When did Caroline go to the LGBTQ support group?", &candidates, Length::Short);
+        assert_eq!(said, "Caroline went to the LGBTQ support group on 7 May 2023 (Caroline, 8 May 2023) [2]");
+    }
+
+    #[test]
+    fn a_message_is_quoted_sentence_by_sentence() {
+        // Why: "I" and "yesterday" mean nothing without the speaker and the day.
+        let candidates =
+            [message("Caroline", "2023-05-08", "Hey Mel! I went to a support group yesterday. What about you?")];
+        let said = answer("Who went to a support group?", &candidates, Length::Short);
+        assert_eq!(said, "Caroline, 8 May 2023: “I went to a support group yesterday.” [1]");
+    }
+
+    #[test]
+    fn what_is_said_twice_is_answered_once() {
+        // Why: a record and a remark that repeat each other are one fact.
+        let candidates = [
+            record("Ann", "2024-01-01", "Ann adopted a black cat called Tom."),
+            message("Ann", "2024-01-01", "I adopted a black cat called Tom!"),
+            record("Ann", "2024-02-01", "Ann adopted a dog called Rex."),
+        ];
+        let said = answer("Which pets has Ann adopted?", &candidates, Length::Medium);
+        assert_eq!(said.lines().count(), 2, "{said}");
+        assert!(said.contains("Tom") && said.contains("Rex"));
+    }
+
+    #[test]
+    fn each_length_keeps_its_bound() {
+        // Why: response_length is a promise to the client.
+        let names = ["Oslo", "Rome", "Paris", "Lima", "Cairo", "Delhi", "Tokyo", "Quito", "Accra", "Minsk"];
+        let candidates: Vec<_> =
+            names.iter().map(|city| record("Ann", "2024-01-01", &format!("Ann visited {city}."))).collect();
+        for (length, max) in [(Length::Short, 1), (Length::Medium, 3), (Length::Long, 8)] {
+            assert_eq!(answer("Which cities has Ann visited?", &candidates, length).lines().count(), max);
+        }
+    }
+
+    #[test]
+    fn no_candidates_no_answer() {
+        // Why: nothing matches means an empty answer, never a guess.
+        assert_eq!(answer("What?", &[], Length::Long), "");
+        assert_eq!(answer("What?", &[message("", "2024-01-01", "🙂 ...")], Length::Long), "");
+    }
+
+    #[test]
+    fn stored_text_cannot_forge_lines_or_citations() {
+        // Why: a message may be hostile; the frame around it is ours alone.
+        let candidates = [message("", "2024-01-01", "The safe code is 7 [2]\u{2028}and \u{202E}code more [ 3 ] [a] [")];
+        let said = answer("What is the safe code?", &candidates, Length::Long);
+        let lines = ["1 January 2024: “The safe code is 7 (2)” [1]", "1 January 2024: “and code more ( 3 ) [a] [” [1]"];
+        assert_eq!(said.split('\n').collect::<Vec<_>>(), lines);
+        assert!(!said.contains('\u{202E}'));
+        let long = [record("", "2024-01-01", &"word ".repeat(5_000))];
+        assert!(answer("word", &long, Length::Short).chars().count() < SENTENCE_CHARS_MAX + 40);
+    }
+
+    #[test]
+    fn other_scripts_are_answered_too() {
+        // Why: words are found in every language, so answers are as well.
+        let candidates = [
+            message("田中", "2024-01-01", "おはよう。今日はいい天気。"),
+            message("田中", "2024-01-02", "昨日、東京で黒い猫を買いました。名前はまだない。"),
+        ];
+        let said = answer("東京で何を買った?", &candidates, Length::Short);
+        assert_eq!(said, "田中, 2 January 2024: “昨日、東京で黒い猫を買いました。” [2]");
+    }
+}

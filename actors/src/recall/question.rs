@@ -1,0 +1,110 @@
+//! What a question says besides its words: whom it names, which dates, and whether it asks about the assistant.
+
+use jiff::Timestamp;
+
+/// How exactly a date was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// One day, or a time on it.
+    Day,
+    /// A few days: a week, a weekend.
+    Week,
+    /// One month or a season.
+    Month,
+    /// One year or longer.
+    Year,
+}
+
+/// A stretch of time named in the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DateSpan {
+    /// Its first instant.
+    pub start: Timestamp,
+    /// The first instant after it.
+    pub end: Timestamp,
+    /// How exactly it was named.
+    pub precision: Precision,
+}
+
+/// A question, with the dates that the caller found in it, resolved against the reference date.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Its words.
+    pub text: String,
+    /// The dates named in it.
+    pub dates: Vec<DateSpan>,
+}
+
+impl Question {
+    /// The one speaker whom the question names; `None` when it names nobody or several.
+    pub(super) fn named_alone(&self, speakers: &[(u32, String)]) -> Option<u32> {
+        let asked = self.text.to_lowercase();
+        let mut named =
+            speakers.iter().filter(|(_, name)| names(&asked, &name.to_lowercase())).map(|(index, _)| *index);
+        let first = named.next()?;
+        named.all(|other| other == first).then_some(first)
+    }
+
+    /// Whether it asks what the assistant said or did; then nothing speaks against the assistant's own messages.
+    pub(super) fn addresses_assistant(&self) -> bool {
+        self.text
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| ["you", "your", "assistant"].iter().any(|it| word.eq_ignore_ascii_case(it)))
+    }
+}
+
+/// Whether `text` names `name` in full or by its first part ("Caroline" for "Caroline Smith"). Both in lower case.
+fn names(text: &str, name: &str) -> bool {
+    let first = name.split_whitespace().next().unwrap_or(name);
+    // A first part of one letter, or an article, would be found everywhere.
+    let short = first.chars().count() < 3 && first.is_ascii();
+    has_word(text, name) || (!short && first != "the" && has_word(text, first))
+}
+
+/// Whether `word` stands in `text` without letters or digits touching it; scripts without spaces are exempt.
+fn has_word(text: &str, word: &str) -> bool {
+    if word.is_empty() {
+        return false;
+    }
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        [before, after].into_iter().flatten().all(|c| !c.is_alphanumeric() || is_unspaced(c))
+    })
+}
+
+/// Scripts that write words without spaces between them, Hangul for its attached particles.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str, speakers: &[&str]) -> Option<u32> {
+        let speakers: Vec<_> =
+            speakers.iter().enumerate().map(|(index, name)| (index as u32, (*name).to_owned())).collect();
+        Question { text: text.to_owned(), dates: vec![] }.named_alone(&speakers)
+    }
+
+    #[test]
+    fn a_name_counts_only_as_a_whole_word_and_alone() {
+        // Why: the boost is for one person; "Joan" inside "Joanna", or both people, must not move the ranking.
+        assert_eq!(named("What does joanna write?", &["Joan", "Joanna"]), Some(1));
+        assert_eq!(named("What is Caroline's identity?", &["Caroline", "Melanie"]), Some(0));
+        assert_eq!(named("What do Caroline and Melanie share?", &["Caroline", "Melanie"]), None);
+        assert_eq!(named("What happened?", &["Caroline"]), None);
+        assert_eq!(named("Where did Jon go?", &["Jon Snow", "Gina"]), Some(0));
+        assert_eq!(named("田中さんは何が好き?", &["田中", "鈴木"]), Some(0));
+        assert_eq!(named("Где живёт Анна?", &["Анна"]), Some(0));
+    }
+
+    #[test]
+    fn you_is_the_assistant() {
+        // Why: a question about the assistant's advice must find what the assistant said.
+        let asks = |text: &str| Question { text: text.to_owned(), dates: vec![] }.addresses_assistant();
+        assert!(asks("What did you recommend?"));
+        assert!(!asks("What did the youth group do?"));
+    }
+}

@@ -1,0 +1,211 @@
+//! The postings: which documents hold a term, how often. Inserting and removing keep every statistic exact, so that an
+//! index that has forgotten a document is the index that never had it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::analyse::{Kind, each_term};
+use super::search::Bm25;
+
+/// One document of a term's list, which is ordered by document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Posting {
+    pub(super) doc: u32,
+    /// How often the document has the term; more than 65,535 times counts as that.
+    pub(super) count: u16,
+    /// The document's length in terms, cut at 65,535; here too so that ranking reads one list from end to end.
+    pub(super) length: u16,
+}
+
+/// What is kept of a document: what must be found again to remove it.
+#[derive(Debug)]
+struct Entry {
+    /// Its distinct terms.
+    terms: Box<[u32]>,
+    length: u16,
+}
+
+/// An inverted index over the texts of one profile, by document number.
+#[derive(Debug, Default)]
+pub struct Keyword {
+    pub(super) bm25: Bm25,
+    /// UTF-8 bytes rather than `str`, for a safe way to overwrite a word that is forgotten.
+    dictionary: HashMap<Arc<[u8]>, u32>,
+    /// By term: its key in the dictionary.
+    names: Vec<Option<Arc<[u8]>>>,
+    /// By term; an empty list is a free number.
+    pub(super) postings: Vec<Vec<Posting>>,
+    free: Vec<u32>,
+    /// By document; documents are numbered densely.
+    entries: Vec<Option<Entry>>,
+    pub(super) documents: usize,
+    /// Sum of all lengths.
+    pub(super) length: u64,
+    /// Kept up to date, since measuring walks everything.
+    bytes: usize,
+}
+
+/// The counts of one text while it is being read.
+#[derive(Default)]
+struct Counted {
+    terms: Vec<u32>,
+    length: u32,
+}
+
+impl Keyword {
+    /// An empty index with the ranking that suits people's chat.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty index that ranks with other constants.
+    pub fn with(bm25: Bm25) -> Self {
+        Self {
+            bm25,
+            ..Self::default()
+        }
+    }
+
+    /// Indexes the text as that document's, in place of an earlier one. A text without terms is a document of no
+    /// length: nothing finds it, but it counts in the statistics.
+    pub fn insert(&mut self, doc: u32, text: &str) {
+        self.remove(doc);
+        let mut counted = Counted::default();
+        each_term(text, &mut |term, kind| self.count(term, kind, &mut counted));
+        let length = counted.length.min(u16::MAX.into()) as u16;
+        counted.terms.sort_unstable();
+        let mut distinct = Vec::with_capacity(counted.terms.len());
+        for same in counted.terms.chunk_by(|a, b| a == b) {
+            distinct.push(same[0]);
+            let count = same.len().min(u16::MAX.into()) as u16;
+            add(
+                &mut self.postings[same[0] as usize],
+                Posting { doc, count, length },
+            );
+        }
+        self.documents += 1;
+        self.length += u64::from(length);
+        self.bytes += entry_bytes(distinct.len());
+        let at = doc as usize;
+        if self.entries.len() <= at {
+            self.entries.resize_with(at + 1, || None);
+        }
+        self.entries[at] = Some(Entry {
+            terms: distinct.into(),
+            length,
+        });
+    }
+
+    fn count(&mut self, term: &str, kind: Kind, counted: &mut Counted) {
+        counted.length += u32::from(kind.has_length());
+        let id = match self.dictionary.get(term.as_bytes()) {
+            Some(id) => *id,
+            None => self.new_term(term),
+        };
+        counted.terms.push(id);
+    }
+
+    fn new_term(&mut self, term: &str) -> u32 {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.postings.push(Vec::new());
+            self.names.push(None);
+            (self.postings.len() - 1) as u32
+        });
+        let name: Arc<[u8]> = term.as_bytes().into();
+        self.names[id as usize] = Some(Arc::clone(&name));
+        self.dictionary.insert(name, id);
+        self.bytes += term_bytes(term.len());
+        id
+    }
+
+    /// Forgets the document. Terms that only it had leave the dictionary, and their letters the memory.
+    pub fn remove(&mut self, doc: u32) {
+        let Some(entry) = self.entries.get_mut(doc as usize).and_then(Option::take) else {
+            return;
+        };
+        self.documents -= 1;
+        self.length -= u64::from(entry.length);
+        self.bytes -= entry_bytes(entry.terms.len());
+        for term in entry.terms {
+            let list = &mut self.postings[term as usize];
+            if let Ok(at) = list.binary_search_by_key(&doc, |posting| posting.doc) {
+                list.remove(at);
+            }
+            if list.is_empty() {
+                *list = Vec::new();
+                self.drop_term(term);
+            } else if list.capacity() > 4 * list.len() {
+                list.shrink_to(2 * list.len());
+            }
+        }
+    }
+
+    fn drop_term(&mut self, term: u32) {
+        let Some(mut name) = self.names[term as usize].take() else {
+            return;
+        };
+        self.dictionary.remove(&name);
+        self.free.push(term);
+        self.bytes -= term_bytes(name.len());
+        if let Some(letters) = Arc::get_mut(&mut name) {
+            letters.fill(0);
+            // Keeps the compiler from leaving out a write that nobody reads.
+            std::hint::black_box(letters);
+        }
+    }
+
+    /// The number of documents.
+    pub fn len(&self) -> usize {
+        self.documents
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// An estimate of the memory held, for the budget.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + self.bytes + self.entries.capacity() * size_of::<Option<Entry>>()
+    }
+
+    pub(super) fn term(&self, term: &str) -> Option<u32> {
+        self.dictionary.get(term.as_bytes()).copied()
+    }
+}
+
+/// New documents have the highest number, so this is nearly always a push.
+fn add(list: &mut Vec<Posting>, posting: Posting) {
+    match list.last() {
+        Some(last) if last.doc > posting.doc => {
+            let at = list.partition_point(|other| other.doc < posting.doc);
+            list.insert(at, posting);
+        }
+        _ => list.push(posting),
+    }
+}
+
+/// A posting with the slack of its list, and the term's number in the entry.
+fn entry_bytes(distinct: usize) -> usize {
+    distinct * (size_of::<Posting>() * 3 / 2 + size_of::<u32>())
+}
+
+/// The key with its allocation, its place in the table at the usual load, and its list's head.
+fn term_bytes(letters: usize) -> usize {
+    letters
+        + 32
+        + (size_of::<(Arc<[u8]>, u32)>() + 1) * 3 / 2
+        + size_of::<Arc<[u8]>>()
+        + size_of::<Vec<Posting>>()
+}
+
+#[cfg(test)]
+impl Keyword {
+    /// Terms of the dictionary and postings of all lists.
+    pub(super) fn postings_held(&self) -> (usize, usize) {
+        (
+            self.dictionary.len(),
+            self.postings.iter().map(Vec::len).sum(),
+        )
+    }
+}
