@@ -76,6 +76,11 @@ impl Vectors {
         }
     }
 
+    /// Takes other crossings from the next change on, and other numbers of candidates at once.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Stores a chunk's vector, of any length but zero, in place of an earlier one of that chunk. A search sees it at
     /// once. Panics if the vector has other dimensions than the view: another model's vectors belong in another view.
     pub fn insert(&mut self, doc: u32, chunk: u16, vector: &[f32]) {
@@ -110,7 +115,9 @@ impl Vectors {
     /// Removes the document: from this moment no search answers it, and its bytes are overwritten in memory. While a
     /// graph is being built this waits for one insertion, some milliseconds at most.
     pub fn remove(&mut self, doc: u32) {
-        let Some(head) = self.first.get_mut(doc as usize) else { return };
+        let Some(head) = self.first.get_mut(doc as usize) else {
+            return;
+        };
         let mut slot = std::mem::replace(head, NONE);
         self.documents -= usize::from(slot != NONE);
         while slot != NONE {
@@ -123,7 +130,12 @@ impl Vectors {
 
     fn remove_chunk(&mut self, doc: u32, chunk: u16) {
         let slots: Vec<u32> = self.slots(doc).collect();
-        let Some(at) = slots.iter().position(|slot| self.chunks[*slot as usize] == chunk) else { return };
+        let Some(at) = slots
+            .iter()
+            .position(|slot| self.chunks[*slot as usize] == chunk)
+        else {
+            return;
+        };
         let after = self.next[slots[at] as usize];
         match at.checked_sub(1) {
             Some(before) => self.next[slots[before] as usize] = after,
@@ -167,22 +179,35 @@ impl Vectors {
 
     /// The `limit` nearest of the documents that `keep` lets through, best first, with the cosine of their best chunk;
     /// equal ones by document number. Fewer only if there are no more.
-    pub fn nearest(&self, query: &[f32], limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
+    pub fn nearest(
+        &self,
+        query: &[f32],
+        limit: usize,
+        keep: &dyn Fn(u32) -> bool,
+    ) -> Vec<(u32, f32)> {
         self.nearest_to(&self.prepare(query), limit, keep)
     }
 
     /// [`Vectors::nearest`] for a query that is prepared already.
-    pub fn nearest_to(&self, query: &PreparedQuery, limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
+    pub fn nearest_to(
+        &self,
+        query: &PreparedQuery,
+        limit: usize,
+        keep: &dyn Fn(u32) -> bool,
+    ) -> Vec<(u32, f32)> {
         if limit == 0 || self.live == 0 {
             return Vec::new();
         }
-        self.through_graph(query, limit, keep).unwrap_or_else(|| self.scan(query, limit, keep))
+        self.through_graph(query, limit, keep)
+            .unwrap_or_else(|| self.scan(query, limit, keep))
     }
 
     /// The cosine of the document's best chunk; `None` if it has no vector. The same number that
     /// [`Vectors::nearest`] gives.
     pub fn similarity(&self, query: &PreparedQuery, doc: u32) -> Option<f32> {
-        self.slots(doc).map(|slot| self.cosine(query, slot)).max_by(f32::total_cmp)
+        self.slots(doc)
+            .map(|slot| self.cosine(query, slot))
+            .max_by(f32::total_cmp)
     }
 
     /// The number of documents that have a vector.
@@ -202,9 +227,13 @@ impl Vectors {
 
     /// An estimate of the memory held, for the budget.
     pub fn bytes(&self) -> usize {
-        let codes = self.codes.as_ref().map_or(0, |codes| codes.all.capacity() * size_of::<u64>());
+        let codes = self
+            .codes
+            .as_ref()
+            .map_or(0, |codes| codes.all.capacity() * size_of::<u64>());
         let points: usize = self.sides().map(|side| side.members).sum();
-        let per_slot = self.rows.width() + size_of::<f32>() + size_of::<[u32; 2]>() + size_of::<u16>();
+        let per_slot =
+            self.rows.width() + size_of::<f32>() + size_of::<[u32; 2]>() + size_of::<u16>();
         size_of::<Self>()
             + self.docs.capacity() * per_slot
             + self.first.capacity() * size_of::<u32>()
@@ -222,6 +251,9 @@ impl Drop for Vectors {
 impl std::fmt::Debug for Vectors {
     /// Counts only: a vector is as private as its text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Vectors").field("documents", &self.documents).field("chunks", &self.live).finish_non_exhaustive()
+        f.debug_struct("Vectors")
+            .field("documents", &self.documents)
+            .field("chunks", &self.live)
+            .finish_non_exhaustive()
     }
 }
