@@ -21,6 +21,11 @@ impl Vectors {
         self.side().is_some()
     }
 
+    /// Whether a graph could not be built; scans answer instead, and no new one is tried while this view is loaded.
+    pub fn graph_failed(&self) -> bool {
+        self.graph_failed
+    }
+
     /// All graphs that must hear of changes.
     pub(super) fn sides(&self) -> impl Iterator<Item = &Side> {
         let next = self.job.as_ref().and_then(|job| match &job.task {

@@ -26,7 +26,7 @@ const NEIGHBOURS: usize = 16;
 const CANDIDATES: usize = 100;
 /// All that the library knows; it draws the layers by itself.
 const LAYERS: usize = 16;
-/// Measured for a graph with these numbers, without the vectors.
+/// Measured with these numbers: 3,900 bytes, less the 384 floats that a point held in that trial.
 pub(super) const BYTES_PER_POINT: usize = 2_400;
 
 struct HnswGraph(Hnsw<'static, u32, Reader>);

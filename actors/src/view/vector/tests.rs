@@ -252,7 +252,7 @@ fn the_graph_lives_through_growth_death_and_rebuilding() {
     view.wait();
     assert!(recall(&view, &vectors, &queries, &|_| true) >= 0.9);
     // Up to just below the rebuild the dead stay in the graph, and displace nobody.
-    let gone = |doc: u32| doc % 6 == 0;
+    let gone = |doc: u32| doc.is_multiple_of(6);
     (0..6_000)
         .filter(|doc| gone(*doc))
         .for_each(|doc| view.remove(doc));
