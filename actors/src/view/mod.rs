@@ -2,3 +2,4 @@
 //! thrown away. Nothing here decides anything, writes a file or knows an actor.
 
 pub mod keyword;
+pub mod vector;

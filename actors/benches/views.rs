@@ -1,0 +1,259 @@
+//! How fast the search views are, side by side in one run: words by number of documents; vectors by exact scan, by codes
+//! and by graph. Times depend on the machine, so read the ratios and the recall.
+//!
+//! `cargo bench -p memlog-actors --bench views [-- SIZE...]`; sizes of the vector part, 1000 10000 100000 by default.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use memlog_actors::view::keyword::Keyword;
+use memlog_actors::view::vector::{Limits, Vectors};
+
+const DIMENSIONS: usize = 384;
+const QUERIES: usize = 50;
+
+/// xorshift64*.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1 << 24) as f32
+    }
+
+    /// About normal.
+    fn vector(&mut self, dimensions: usize) -> Vec<f32> {
+        (0..dimensions)
+            .map(|_| (0..3).map(|_| 2.0 * self.uniform() - 1.0).sum())
+            .collect()
+    }
+
+    /// A word by Zipf's law.
+    fn word(&mut self, from: f32) -> String {
+        let rank = (from.ln() + self.uniform() * (30_000.0 / from).ln()).exp() as u32;
+        let letters = (0..4)
+            .map(|i| char::from(b'a' + (rank.wrapping_mul(2_654_435_761) >> (7 * i)) as u8 % 26));
+        letters
+            .chain(
+                rank.to_string()
+                    .chars()
+                    .map(|c| (c as u8 - b'0' + b'k') as char),
+            )
+            .collect()
+    }
+
+    fn text(&mut self, words: usize) -> String {
+        (0..words)
+            .map(|_| self.word(1.0))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+fn main() {
+    let sizes: Vec<usize> = std::env::args()
+        .filter_map(|size| size.parse().ok())
+        .collect();
+    if sizes.is_empty() {
+        keyword();
+        [1_000, 10_000, 100_000].into_iter().for_each(vector);
+    }
+    sizes.into_iter().for_each(vector);
+}
+
+/// The median in microseconds, after one round to warm up.
+fn micros(runs: usize, mut run: impl FnMut(usize)) -> f64 {
+    (0..runs).for_each(&mut run);
+    let mut times: Vec<f64> = (0..runs)
+        .map(|i| {
+            let start = Instant::now();
+            run(i);
+            start.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn keyword() {
+    println!("keyword: texts of 5 to 40 words, queries of 5 words");
+    println!(
+        "{:>8} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "docs", "insert us", "query us", "score us", "remove us", "bytes/doc"
+    );
+    for docs in [1_000, 10_000, 100_000] {
+        let mut random = Random(1);
+        let texts: Vec<String> = (0..docs).map(|i| random.text(5 + i % 36)).collect();
+        let queries: Vec<String> = (0..200)
+            .map(|_| {
+                (0..5)
+                    .map(|_| random.word(20.0))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect();
+        let mut view = Keyword::new();
+        let start = Instant::now();
+        for (doc, text) in (0..).zip(&texts) {
+            view.insert(doc, text);
+        }
+        let insert = start.elapsed().as_secs_f64() * 1e6 / docs as f64;
+        let query = micros(200, |i| {
+            black_box(view.best(&view.prepare(&queries[i]), 50, &|_| true));
+        });
+        let terms = view.prepare(&queries[0]);
+        let score = micros(200, |i| {
+            black_box(view.score(&terms, i as u32));
+        });
+        let bytes = view.bytes() / docs;
+        let start = Instant::now();
+        (0..500_u32).for_each(|i| view.remove(i * (docs / 500) as u32));
+        let remove = start.elapsed().as_secs_f64() * 1e6 / 500.0;
+        println!("{docs:>8} {insert:>10.1} {query:>10.1} {score:>10.2} {remove:>10.1} {bytes:>10}");
+    }
+}
+
+/// Clusters that lean one way and differ in far fewer ways than there are dimensions, as sentences do.
+fn clustered(count: usize) -> Vec<Vec<f32>> {
+    const WAYS: usize = 48;
+    let mut random = Random(5);
+    let lean = random.vector(DIMENSIONS);
+    let ways: Vec<Vec<f32>> = (0..WAYS).map(|_| random.vector(DIMENSIONS)).collect();
+    let centres: Vec<Vec<f32>> = (0..count / 100 + 1).map(|_| random.vector(WAYS)).collect();
+    let mut one = |i: usize| {
+        let own = random.vector(DIMENSIONS);
+        let mut vector: Vec<f32> = own
+            .iter()
+            .zip(&lean)
+            .map(|(own, lean)| 2.0 * own + 2.0 * lean)
+            .collect();
+        for (way, centre) in ways.iter().zip(&centres[i * 7_919 % centres.len()]) {
+            let much = centre + random.uniform() - 0.5 + random.uniform() - 0.5;
+            vector
+                .iter_mut()
+                .zip(way)
+                .for_each(|(part, way)| *part += much * way);
+        }
+        let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
+        vector.iter_mut().for_each(|part| *part /= length);
+        vector
+    };
+    (0..count).map(&mut one).collect()
+}
+
+fn truth(vectors: &[Vec<f32>], query: &[f32]) -> Vec<u32> {
+    let dot = |vector: &[f32]| {
+        let mut sums = [0.0_f32; 16];
+        for (a, b) in query.chunks_exact(16).zip(vector.chunks_exact(16)) {
+            (0..16).for_each(|lane| sums[lane] += a[lane] * b[lane]);
+        }
+        sums.iter().sum::<f32>()
+    };
+    let mut all: Vec<(f32, u32)> = (0..)
+        .zip(vectors)
+        .map(|(doc, vector)| (dot(vector), doc))
+        .collect();
+    all.select_nth_unstable_by(10, |a, b| b.0.total_cmp(&a.0));
+    all.into_iter().take(10).map(|(_, doc)| doc).collect()
+}
+
+fn vector(size: usize) {
+    let mut vectors = clustered(size + QUERIES);
+    let queries = vectors.split_off(size);
+    let truths: Vec<Vec<u32>> = queries.iter().map(|query| truth(&vectors, query)).collect();
+    println!("vector: {size} chunks of {DIMENSIONS} dimensions, the best 10");
+    println!(
+        "{:>22} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "", "query us", "x scan", "recall@10", "1 in 2 us", "1 in 100", "insert us", "bytes"
+    );
+    let exact = Limits {
+        codes_from: usize::MAX,
+        hnsw_from: usize::MAX,
+        ..Limits::default()
+    };
+    let codes = Limits {
+        codes_from: 1,
+        ..exact
+    };
+    let graph = |hnsw_candidates| Limits {
+        hnsw_from: size,
+        hnsw_candidates,
+        ..codes
+    };
+    let scan = measure(
+        "i8 scan",
+        &mut filled(&vectors, exact),
+        &queries,
+        &truths,
+        None,
+    );
+    measure(
+        "1-bit codes, 400",
+        &mut filled(&vectors, codes),
+        &queries,
+        &truths,
+        Some(scan),
+    );
+    let wide = Limits {
+        shortlist: 1_600,
+        ..codes
+    };
+    measure(
+        "1-bit codes, 1600",
+        &mut filled(&vectors, wide),
+        &queries,
+        &truths,
+        Some(scan),
+    );
+    let mut built = filled(&vectors, graph(48));
+    for (name, candidates) in [("graph, 48", 48), ("graph, 64", 64), ("graph, 128", 128)] {
+        built.0.set_limits(graph(candidates));
+        measure(name, &mut built, &queries, &truths, Some(scan));
+    }
+}
+
+/// A view and what an insertion took.
+fn filled(vectors: &[Vec<f32>], limits: Limits) -> (Vectors, f64) {
+    let start = Instant::now();
+    let mut view = Vectors::new(DIMENSIONS, limits);
+    for (doc, vector) in (0..).zip(vectors) {
+        view.insert(doc, 0, vector);
+    }
+    view.wait();
+    (
+        view,
+        start.elapsed().as_secs_f64() * 1e6 / vectors.len() as f64,
+    )
+}
+
+fn measure(
+    name: &str,
+    (view, insert): &mut (Vectors, f64),
+    queries: &[Vec<f32>],
+    truths: &[Vec<u32>],
+    scan: Option<f64>,
+) -> f64 {
+    let all = micros(QUERIES, |i| {
+        black_box(view.nearest(&queries[i], 10, &|_| true));
+    });
+    let half = micros(QUERIES, |i| {
+        black_box(view.nearest(&queries[i], 10, &|doc| doc % 2 == 0));
+    });
+    let few = micros(QUERIES, |i| {
+        black_box(view.nearest(&queries[i], 10, &|doc| doc % 100 == 0));
+    });
+    let mut found = 0;
+    for (query, truth) in queries.iter().zip(truths) {
+        let hits = view.nearest(query, 10, &|_| true);
+        found += hits.iter().filter(|(doc, _)| truth.contains(doc)).count();
+    }
+    let recall = found as f64 / (10 * queries.len()) as f64;
+    let ratio = scan.map_or(1.0, |scan| all / scan);
+    let bytes = view.bytes() / view.len();
+    println!(
+        "{name:>22} {all:>10.1} {ratio:>8.2} {recall:>10.3} {half:>10.1} {few:>10.1} {insert:>10.1} {bytes:>10}"
+    );
+    all
+}
