@@ -3,6 +3,7 @@
 //! Knows no NATS, no HTTP, no bytes of the wire and no model file; those are the doors' business in the root package.
 
 pub mod domain;
+pub mod extract;
 pub mod limits;
 pub mod port;
 pub mod recall;

@@ -1,0 +1,267 @@
+//! Fact, event, instruction or task: how a person would file a statement.
+
+use super::dates::Found;
+use super::language::Language;
+use super::lex::{self, holds, opens_with};
+use super::verbs;
+use crate::port::RecordType;
+
+mod cues;
+
+/// The type of one statement; `dated` is the first date that it names.
+pub(super) fn of(sentence: &str, language: Language, dated: Option<&Found>) -> RecordType {
+    let plain = lex::plain(sentence);
+    if is_task(&plain, language) {
+        RecordType::Task
+    } else if is_instruction(&plain, language) {
+        RecordType::Instruction
+    } else if is_event(sentence, &plain, language, dated) {
+        RecordType::Event
+    } else {
+        RecordType::Fact
+    }
+}
+
+/// How the agent is to behave from now on.
+pub(super) fn is_instruction(plain: &str, language: Language) -> bool {
+    if language != Language::English {
+        return cues::FOREIGN_RULES.iter().any(|(starts, needs)| {
+            starts_so(plain, starts, language) && (needs.is_empty() || plain.contains(needs))
+        });
+    }
+    let polite = without_please(plain);
+    if cues::NOT_RULES
+        .iter()
+        .any(|start| opens_with(polite, start))
+    {
+        return false;
+    }
+    if cues::RULES.iter().any(|start| opens_with(polite, start)) {
+        return true;
+    }
+    // "When I ask for code, answer in Rust": a condition, then an order.
+    let conditional = [
+        "when i ",
+        "whenever i ",
+        "if i ask",
+        "when you ",
+        "whenever you ",
+        "for code ",
+        "for emails ",
+    ]
+    .iter()
+    .any(|start| plain.starts_with(start));
+    conditional
+        && [
+            " always ",
+            " never ",
+            " please ",
+            " use ",
+            " answer ",
+            " reply ",
+            " respond ",
+            " don't ",
+            " keep ",
+            " write ",
+        ]
+        .iter()
+        .any(|word| plain.contains(word))
+}
+
+/// Something to be done.
+pub(super) fn is_task(plain: &str, language: Language) -> bool {
+    if language != Language::English {
+        return cues::FOREIGN_TASKS.iter().any(|cue| {
+            if spaced(language) {
+                holds(plain, cue)
+            } else {
+                plain.contains(cue)
+            }
+        });
+    }
+    let polite = without_please(plain);
+    if cues::NOT_TASKS.iter().any(|phrase| holds(plain, phrase)) {
+        return false;
+    }
+    if cues::TASK_OPENINGS
+        .iter()
+        .any(|start| opens_with(polite, start))
+        || cues::DUTIES.iter().any(|phrase| holds(plain, phrase))
+    {
+        return true;
+    }
+    promised(plain).is_some_and(|verb| cues::COMMITMENTS.contains(&verb))
+}
+
+/// The assistant says that it will do something later.
+pub(super) fn is_promise(plain: &str, language: Language) -> bool {
+    if language != Language::English {
+        return cues::FOREIGN_PROMISES.iter().any(|cue| plain.contains(cue));
+    }
+    promised(plain).is_some_and(|verb| cues::PROMISES.contains(&verb)) && !holds(plain, "if you")
+}
+
+/// The verb behind "I'll" or "I will" at the beginning.
+fn promised(plain: &str) -> Option<&str> {
+    let rest = [
+        "i'll ",
+        "i will ",
+        "i am going to ",
+        "i'm going to ",
+        "we'll ",
+        "we will ",
+    ]
+    .iter()
+    .find_map(|start| plain.strip_prefix(start))?;
+    rest.split(' ').find(|word| {
+        !verbs::is_adverb(word)
+            && *word != "be"
+            && *word != "make"
+            && *word != "sure"
+            && *word != "to"
+    })
+}
+
+fn is_event(sentence: &str, plain: &str, language: Language, dated: Option<&Found>) -> bool {
+    if language != Language::English {
+        return dated.is_some();
+    }
+    let habit = [
+        "every",
+        "each",
+        "usually",
+        "always",
+        "often",
+        "sometimes",
+        "never",
+        "since",
+        "used to",
+        "daily",
+        "weekly",
+        "no longer",
+        "anymore",
+    ];
+    if habit.iter().any(|word| holds(plain, word)) {
+        return false;
+    }
+    if let Some(found) = dated {
+        // "2024 will be …" and "the 2019 model" tell of a thing; a day, week or month tells when.
+        let words: Vec<_> = plain.split(' ').collect();
+        return found.precision < super::dates::Precision::Year
+            || words
+                .iter()
+                .any(|word| verbs::is_past(word) || matches!(*word, "will" | "going" | "born"));
+    }
+    happened(&lex::tokens(sentence))
+}
+
+/// A past form that tells of one happening: not "was tired", not "is based", not "has moved".
+fn happened(tokens: &[lex::Token]) -> bool {
+    const BEFORE: &[&str] = &[
+        "a", "an", "the", "my", "our", "his", "her", "very", "so", "too", "am", "is", "are", "be",
+        "been", "i'm", "he's", "she's", "it's", "we're", "they're", "you're", "has", "have",
+        "i've", "we've", "they've", "and", "of", "with", "not", "really", "more", "most", "get",
+        "gets", "that", "which", "dog", "cat", "they", "to", "for", "in", "as",
+    ];
+    // The first verb decides; in "is trying to eat less processed food" the past form is none.
+    let verb =
+        tokens.iter().enumerate().take(10).find(|(i, token)| {
+            verbs::is_verb(&token.lower) || *i == 0 && token.lower.ends_with("ing")
+        });
+    verb.is_some_and(|(i, token)| {
+        let before = if i == 0 {
+            ""
+        } else {
+            tokens[i - 1].lower.as_str()
+        };
+        verbs::is_past(&token.lower)
+            && !cues::STATES.contains(&token.lower.as_str())
+            && !BEFORE.contains(&before)
+    })
+}
+
+fn without_please(plain: &str) -> &str {
+    plain
+        .strip_prefix("please ")
+        .or_else(|| plain.strip_prefix("and "))
+        .unwrap_or(plain)
+}
+
+fn spaced(language: Language) -> bool {
+    !matches!(
+        language,
+        Language::Japanese | Language::Chinese | Language::Korean
+    )
+}
+
+fn starts_so(plain: &str, start: &str, language: Language) -> bool {
+    if start.is_empty() {
+        return true;
+    }
+    if spaced(language) {
+        let polite = ["por favor ", "пожалуйста ", "bitte "]
+            .iter()
+            .find_map(|p| plain.strip_prefix(p))
+            .unwrap_or(plain);
+        opens_with(polite, start) || start.contains(' ') && holds(plain, start)
+    } else {
+        plain.contains(start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::{dates, language};
+
+    fn kind(text: &str) -> RecordType {
+        let found = dates::find(text, "2024-03-13T10:00:00Z".parse().unwrap());
+        of(text, language::of(text), found.as_ref())
+    }
+
+    // The type decides where a memory shows up; these are the cases people agree on.
+    #[test]
+    fn statements_are_filed_as_a_person_would() {
+        use RecordType::{Event, Fact, Instruction, Task};
+        for (text, expected) in [
+            ("I live in Porto.", Fact),
+            ("I always eat breakfast at seven.", Fact),
+            ("I've lived in Berlin since 2019.", Fact),
+            ("She is based in Chennai.", Fact),
+            ("I have to say I like it.", Fact),
+            ("I went to a concert.", Event),
+            ("The wedding is on 4 May 2024.", Event),
+            ("I will fly home next week.", Event),
+            ("Always answer in French.", Instruction),
+            ("From now on, be brief.", Instruction),
+            ("Call me Lou.", Instruction),
+            ("Please don't use emojis.", Instruction),
+            ("When I ask for code, always use Rust.", Instruction),
+            ("Don't forget to water the plants.", Task),
+            ("Remind me to call Ann.", Task),
+            ("I need to buy milk.", Task),
+            ("We must submit it by Friday.", Task),
+            ("I'll send the report on Monday.", Task),
+            ("Recuérdame llamar a Lucía mañana.", Task),
+            ("Responde siempre en español.", Instruction),
+            ("Всегда отвечай по-русски.", Instruction),
+            ("必ず日本語で答えてください。", Instruction),
+            ("항상 한국어로 대답해 주세요.", Instruction),
+            ("Вчера мы ездили на дачу.", Event),
+        ] {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+
+    // An assistant talks of what it does all the time; only what it will do later is owed.
+    #[test]
+    fn promises_are_told_from_phrases() {
+        assert!(is_promise(
+            "i'll send you a list tomorrow",
+            Language::English
+        ));
+        assert!(is_promise("i will remind you on monday", Language::English));
+        assert!(!is_promise("i'll be happy to help", Language::English));
+        assert!(!is_promise("i'll explain how it works", Language::English));
+    }
+}

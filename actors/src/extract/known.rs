@@ -1,0 +1,389 @@
+//! What is known already: statements that repeat it are not made again, and statements that change it say so.
+
+use std::collections::{HashMap, HashSet};
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::lex::{self, Kind, Token};
+
+/// Words that say nothing about what a statement is about.
+const SMALL: &[&str] = &[
+    "the",
+    "a",
+    "an",
+    "is",
+    "are",
+    "was",
+    "were",
+    "be",
+    "been",
+    "am",
+    "has",
+    "have",
+    "had",
+    "do",
+    "does",
+    "did",
+    "of",
+    "to",
+    "in",
+    "on",
+    "at",
+    "for",
+    "with",
+    "by",
+    "from",
+    "and",
+    "or",
+    "but",
+    "that",
+    "this",
+    "it",
+    "its",
+    "it's",
+    "their",
+    "they",
+    "them",
+    "his",
+    "her",
+    "she",
+    "he",
+    "i",
+    "my",
+    "me",
+    "we",
+    "our",
+    "you",
+    "your",
+    "user",
+    "user's",
+    "now",
+    "actually",
+    "also",
+    "just",
+    "really",
+    "very",
+    "so",
+    "there",
+    "longer",
+    "anymore",
+    "not",
+    "no",
+    "never",
+    "doesn't",
+    "don't",
+    "isn't",
+    "aren't",
+    "as",
+    "will",
+    "would",
+    "instead",
+    "currently",
+    "any",
+    "more",
+    "say",
+    "says",
+];
+
+/// Different words for one relation, by stem.
+const SAME: &[(&str, &str)] = &[
+    ("move", "live"),
+    ("reloc", "live"),
+    ("job", "work"),
+    ("favorit", "favourit"),
+    ("start", "work"),
+    ("employ", "work"),
+];
+
+/// Most entries that are looked at for one stem; without it a long system message and a long turn of the same few words cost
+/// square time. Records come first, so only orders can be overlooked.
+const PLACES_MAX: usize = 256;
+
+/// The records and orders against which statements are held.
+pub(super) struct Known {
+    stemmer: Stemmer,
+    entries: Vec<Entry>,
+    /// Stem to entries, so that a long list costs only what it shares with a statement.
+    by_stem: HashMap<String, Vec<usize>>,
+    records: usize,
+}
+
+struct Entry {
+    stems: HashSet<String>,
+    negated: bool,
+    subject: String,
+    text: String,
+}
+
+impl Known {
+    /// `records` come first and keep their index; `orders` are sentences of system messages.
+    pub(super) fn new(records: &[String], orders: Vec<String>) -> Self {
+        let mut known = Self {
+            stemmer: Stemmer::create(Algorithm::English),
+            entries: Vec::new(),
+            by_stem: HashMap::new(),
+            records: records.len(),
+        };
+        for text in records.iter().cloned().chain(orders) {
+            let entry = known.entry(text);
+            for stem in &entry.stems {
+                let places = known.by_stem.entry(stem.clone()).or_default();
+                if places.len() < PLACES_MAX {
+                    places.push(known.entries.len());
+                }
+            }
+            known.entries.push(entry);
+        }
+        known
+    }
+
+    /// Whether a known text says all that this statement says.
+    pub(super) fn repeats(&self, statement: &str) -> bool {
+        let this = self.entry(statement.to_owned());
+        // One word is too little to tell.
+        let few = this.stems.len() < 2;
+        self.shared(&this).into_iter().any(|(at, shared)| {
+            let that = &self.entries[at];
+            that.negated == this.negated
+                && if few {
+                    that.stems == this.stems
+                } else {
+                    shared * 10 >= this.stems.len() * 9
+                }
+        })
+    }
+
+    /// The record that a statement with a word of correction replaces, when only one can be meant.
+    pub(super) fn corrected(&self, statement: &str) -> Option<usize> {
+        let this = self.entry(statement.to_owned());
+        let mut best: Vec<(usize, usize)> = Vec::new();
+        for (at, shared) in self.shared(&this) {
+            let that = &self.entries[at];
+            let all = that.stems.union(&this.stems).count();
+            let enough = shared * 4 >= all;
+            if at < self.records && enough && that.subject == this.subject {
+                best.push((shared * 1000 / all.max(1), at));
+            }
+        }
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        match best.as_slice() {
+            [(_, at)] => Some(*at),
+            [(first, at), (second, _), ..] if first > second => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// "It's Porto now": the one record with one name or number in it, with the new one in its place.
+    pub(super) fn filled(&self, value: &str, said_before: &str) -> Option<(usize, String)> {
+        let before = self.entry(said_before.to_owned());
+        let number = value.starts_with(|c: char| c.is_ascii_digit());
+        let mut candidates = (0..self.records).filter(|at| {
+            self.records == 1
+                || !said_before.is_empty()
+                    && self.entries[*at].stems.intersection(&before.stems).count() * 2
+                        > self.entries[*at].stems.len()
+        });
+        let at = candidates.next()?;
+        if candidates.next().is_some() {
+            return None;
+        }
+        let text = &self.entries[at].text;
+        let tokens = lex::tokens(text);
+        let slots: Vec<&Token> = tokens
+            .iter()
+            .skip(2)
+            .filter(|t| {
+                if number {
+                    t.kind == Kind::Number
+                } else {
+                    text[t.span.clone()].starts_with(char::is_uppercase) && !t.is("i")
+                }
+            })
+            .collect();
+        let [slot] = slots.as_slice() else {
+            return None;
+        };
+        Some((
+            at,
+            format!(
+                "{}{value}{}",
+                &text[..slot.span.start],
+                &text[slot.span.end..]
+            ),
+        ))
+    }
+
+    fn shared(&self, this: &Entry) -> Vec<(usize, usize)> {
+        let mut counts: HashMap<usize, usize> = HashMap::new();
+        for at in this
+            .stems
+            .iter()
+            .filter_map(|stem| self.by_stem.get(stem))
+            .flatten()
+        {
+            *counts.entry(*at).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_unstable();
+        counts
+    }
+
+    fn entry(&self, text: String) -> Entry {
+        let tokens = lex::tokens(&text);
+        let words = || tokens.iter().filter(|t| t.kind != Kind::Mark);
+        let stems = words()
+            .filter(|t| !SMALL.contains(&t.lower.as_str()))
+            .map(|t| self.stem(&t.lower))
+            .collect();
+        let negated = words().any(|t| {
+            matches!(
+                t.lower.as_str(),
+                "not" | "no" | "never" | "stopped" | "quit" | "нет" | "не"
+            ) || t.lower.ends_with("n't")
+        });
+        let subject = words()
+            .find(|t| !t.is("the"))
+            .map(|t| t.lower.trim_end_matches("'s").to_owned())
+            .unwrap_or_default();
+        Entry {
+            stems,
+            negated,
+            subject,
+            text,
+        }
+    }
+
+    fn stem(&self, word: &str) -> String {
+        let stem = self.stemmer.stem(word.trim_end_matches("'s")).into_owned();
+        SAME.iter()
+            .find(|(other, _)| *other == stem)
+            .map_or(stem, |(_, same)| (*same).to_owned())
+    }
+}
+
+/// Whether the words announce that something is no longer as it was.
+pub(super) fn is_correction(plain: &str) -> bool {
+    const CUES: &[&str] = &[
+        "actually",
+        "no longer",
+        "anymore",
+        "any more",
+        "changed my mind",
+        "correction",
+        "scratch that",
+        "i meant",
+        "instead",
+        "not true",
+        "now",
+        "used to",
+        "switched",
+        "stopped",
+        "these days",
+        "moved",
+        "as of",
+        "en realidad",
+        "ya no",
+        "ahora",
+        "на самом деле",
+        "больше не",
+        "теперь",
+    ];
+    CUES.iter().any(|cue| lex::holds(plain, cue))
+        || [
+            "実は",
+            "今は",
+            "もう",
+            "사실",
+            "이제",
+            "더 이상",
+            "其实",
+            "现在",
+        ]
+        .iter()
+        .any(|cue| plain.contains(cue))
+}
+
+/// The new value of "it's Porto now", "it's actually 14".
+pub(super) fn new_value(statement: &str) -> Option<&str> {
+    let tokens = lex::tokens(statement);
+    let mut at = match (
+        tokens.first()?.lower.as_str(),
+        tokens.get(1).map(|t| t.lower.as_str()),
+    ) {
+        ("it's" | "that's", _) => 1,
+        ("it" | "that", Some("is")) => 2,
+        _ => return None,
+    };
+    while tokens
+        .get(at)
+        .is_some_and(|t| matches!(t.lower.as_str(), "now" | "actually" | "in"))
+    {
+        at += 1;
+    }
+    let mut end = tokens.len();
+    while end > at
+        && (tokens[end - 1].kind == Kind::Mark
+            || matches!(
+                tokens[end - 1].lower.as_str(),
+                "now" | "actually" | "instead" | "these" | "days"
+            ))
+    {
+        end -= 1;
+    }
+    let value =
+        statement.get(tokens.get(at)?.span.start..tokens.get(end.checked_sub(1)?)?.span.end)?;
+    let named = value.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+    (named && end - at <= 4).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(records: &[&str]) -> Known {
+        Known::new(
+            &records.iter().map(|r| (*r).to_owned()).collect::<Vec<_>>(),
+            vec!["The user works at Initech.".into()],
+        )
+    }
+
+    // Recalled memories come back in the next turn; without this each would breed copies of itself.
+    #[test]
+    fn repetitions_are_recognised_in_other_words_of_the_same_stem() {
+        let known = known(&["The user lives in Porto with their sister Ana."]);
+        assert!(known.repeats("The user lives in Porto."));
+        assert!(known.repeats("The user works at Initech."));
+        assert!(!known.repeats("The user no longer lives in Porto."));
+        assert!(!known.repeats("The user lives in Lisbon."));
+    }
+
+    // Superseding the wrong record hides the truth, so a doubt means none.
+    #[test]
+    fn a_correction_finds_the_one_record_it_can_mean() {
+        let records = known(&[
+            "The user has a cat.",
+            "The user lives in Lisbon.",
+            "Bob lives in Rome.",
+        ]);
+        assert_eq!(records.corrected("The user lives in Porto now."), Some(1));
+        assert_eq!(records.corrected("The user moved to Porto."), Some(1));
+        assert_eq!(records.corrected("The user likes tea."), None);
+        let twins = known(&["The user lives in Lisbon.", "The user lives in Rome."]);
+        assert_eq!(twins.corrected("The user lives in Porto now."), None);
+    }
+
+    // "It's Porto now" means nothing a week later.
+    #[test]
+    fn a_bare_new_value_takes_the_place_of_the_old() {
+        assert_eq!(new_value("it's Porto now."), Some("Porto"));
+        assert_eq!(new_value("it's hard now."), None);
+        assert_eq!(
+            known(&["The user lives in Lisbon."]).filled("Porto", ""),
+            Some((0, "The user lives in Porto.".into()))
+        );
+        assert_eq!(
+            known(&["The user lives in Lisbon.", "The user has a dog."]).filled("Porto", ""),
+            None
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Memories without a model: a careful reader of everyday sentences, English first, harmless in every other language.
+//!
+//! Pure: text in, memories out; no clock, no I/O, no actor. What it cannot read it keeps as a fact or leaves alone; it never
+//! invents, and raw messages stay searchable whatever it drops. Time is linear in the text.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+
+use crate::port::{ExtractFailed, Extracted, Extractor, RecordType, Role, Turn, Work};
+
+mod clauses;
+pub mod dates;
+mod filler;
+mod kind;
+mod known;
+mod language;
+mod lex;
+mod person;
+mod sentences;
+mod summary;
+mod turn;
+mod verbs;
+
+/// Longest content of a record, as everywhere in memlog.
+const CONTENT_BYTES_MAX: usize = 32_768;
+
+/// The extractor that needs no model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Local;
+
+impl Extractor for Local {
+    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
+        Ok(extract(work))
+    }
+
+    fn classify(&self, content: &str) -> (RecordType, String) {
+        let first = sentences::split(content)
+            .into_iter()
+            .find(|sentence| !sentence.ends_with(':'));
+        let first = first.as_deref().unwrap_or(content);
+        let language = language::of(first);
+        let said = if language == language::Language::English {
+            clauses::opened(first, &[])
+        } else {
+            first
+        };
+        // Only whether there is a date matters here, not which.
+        let found = dates::find(said, Timestamp::UNIX_EPOCH);
+        (
+            kind::of(said, language, found.as_ref()),
+            summary::of(content),
+        )
+    }
+}
+
+fn extract(work: &Work) -> Vec<Extracted> {
+    let known = known::Known::new(&work.known, orders(work));
+    let mut out: Vec<Extracted> = Vec::new();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut before = String::new();
+    for (index, turn) in work.turns.iter().enumerate() {
+        for statement in turn::statements(turn, &company(work, turn)) {
+            let mut content = shortened(statement.content);
+            let mut corrects = None;
+            let value = statement
+                .correction
+                .then(|| known::new_value(&statement.said))
+                .flatten();
+            if let Some(value) = value {
+                // A new value without the record that it belongs to would be a riddle.
+                let Some((at, filled)) = known.filled(value, &before) else {
+                    continue;
+                };
+                (corrects, content) = (Some(at), shortened(filled));
+            } else if known.repeats(&content) {
+                continue;
+            } else if statement.correction {
+                corrects = known.corrected(&content);
+            }
+            match seen.get(&lex::plain(&content)) {
+                Some(&at) => add_source(&mut out[at], index),
+                None => {
+                    seen.insert(lex::plain(&content), out.len());
+                    before.clone_from(&content);
+                    let summary = summary::of(&content);
+                    out.push(Extracted {
+                        record_type: statement.record_type,
+                        content,
+                        summary,
+                        timestamp: statement.timestamp,
+                        sources: vec![index],
+                        corrects,
+                    });
+                }
+            }
+        }
+    }
+    out
+}
+
+fn add_source(memory: &mut Extracted, index: usize) {
+    if !memory.sources.contains(&index) {
+        memory.sources.push(index);
+    }
+}
+
+/// Sentences of system messages: what a turn repeats from them is not news.
+fn orders(work: &Work) -> Vec<String> {
+    let turns = work.before.iter().chain(&work.turns);
+    turns
+        .filter(|turn| turn.role == Role::System)
+        .flat_map(|turn| sentences::split(&turn.text))
+        .collect()
+}
+
+/// The others in the talk, and whether an agent is among them.
+fn company(work: &Work, this: &Turn) -> turn::Company {
+    let others: HashSet<&str> = work
+        .before
+        .iter()
+        .chain(&work.turns)
+        .filter_map(|turn| turn.speaker.as_deref())
+        .filter(|name| this.speaker.as_deref() != Some(*name))
+        .collect();
+    let mut names: Vec<String> = others
+        .into_iter()
+        .flat_map(|name| {
+            [
+                lex::plain(name),
+                lex::plain(name.split(' ').next().unwrap_or(name)),
+            ]
+        })
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let agent = work
+        .before
+        .iter()
+        .chain(&work.turns)
+        .any(|turn| turn.role == Role::Assistant);
+    turn::Company {
+        people_only: !agent && !names.is_empty(),
+        names,
+    }
+}
+
+/// Writing names and dates out makes a text longer; a record has a limit.
+fn shortened(mut content: String) -> String {
+    if content.len() > CONTENT_BYTES_MAX {
+        let mut end = CONTENT_BYTES_MAX;
+        while !content.is_char_boundary(end) {
+            end -= 1;
+        }
+        content.truncate(end);
+    }
+    content
+}
+
+#[cfg(test)]
+mod tests;
