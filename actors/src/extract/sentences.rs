@@ -12,14 +12,29 @@ const ABBREVIATIONS: &[&str] = &[
 /// The sentences of a message, trimmed, in order.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    for paragraph in prose(text) {
-        // "Summarise this: …", "Here is the mail: …": the rest of the message is somebody else's text.
-        let pasted = sentences(&paragraph, &mut out);
-        if pasted {
+    for (at, line) in prose(text).iter().enumerate() {
+        // "Summarise this: …", "Can you check this mail?", "Dear team,": the rest of the message is another text.
+        if at > 0 && opens_letter(line) || sentences(line, &mut out) || hands_over(line) {
             break;
         }
     }
     out
+}
+
+/// A salutation on a line of its own.
+fn opens_letter(line: &str) -> bool {
+    let short = line.split_whitespace().count() <= 5 && line.ends_with(',');
+    short && ["Hi ", "Hello ", "Dear ", "Hey ", "Hola ", "Estimad", "Querid", "Liebe", "Sehr geehrte", "Cher ", "Chère ", "Bonjour "].iter().any(|start| line.starts_with(start))
+}
+
+/// A request that ends its line and speaks of a text that can only follow.
+fn hands_over(line: &str) -> bool {
+    let plain = super::lex::plain(line);
+    let asks = line.ends_with(['?', ':']) || super::filler::is_request(&plain, super::language::Language::English);
+    let things = ["email", "mail", "text", "message", "paragraph", "letter", "essay", "code", "error", "article", "draft", "poem", "log", "snippet", "function", "query", "story"];
+    let words: Vec<&str> = plain.split(' ').collect();
+    let this = words.windows(2).any(|pair| matches!(pair[0], "this" | "following") && things.contains(&pair[1]));
+    asks && this
 }
 
 /// Lines of speech, with hard-wrapped lines joined.
@@ -177,7 +192,7 @@ fn mostly_quoted(sentence: &str) -> bool {
             Some(_) => {}
         }
     }
-    inside * 2 > sentence.len()
+    inside * 5 > sentence.len() * 3
 }
 
 fn closing(c: char) -> Option<char> {
