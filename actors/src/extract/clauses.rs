@@ -4,139 +4,27 @@ use super::lex::{self, Kind, Token};
 use super::verbs;
 
 /// Words that open a sentence and say nothing. The first list needs a mark behind it, the second does not.
+#[rustfmt::skip]
 const MARKED: &[&str] = &[
-    "yes",
-    "yeah",
-    "yep",
-    "yup",
-    "no",
-    "nope",
-    "nah",
-    "ok",
-    "okay",
-    "well",
-    "oh",
-    "ah",
-    "hey",
-    "hi",
-    "hello",
-    "wow",
-    "sure",
-    "right",
-    "so",
-    "anyway",
-    "anyways",
-    "by the way",
-    "btw",
-    "fyi",
-    "as you know",
-    "honestly",
-    "to be honest",
-    "tbh",
-    "of course",
-    "haha",
-    "lol",
-    "thanks",
-    "thank you",
-    "great",
-    "cool",
-    "nice",
-    "perfect",
-    "good morning",
-    "good evening",
-    "good question",
-    "sorry",
-    "unfortunately",
-    "hmm",
-    "hm",
-    "um",
-    "note",
-    "update",
-    "fun fact",
-    "just so you know",
-    "for the record",
-    "for context",
-    "as i said",
-    "as mentioned",
-    "as i mentioned",
-    "like i said",
-    "speaking of which",
-    "good news",
-    "bad news",
-    "guess what",
-    "aw",
-    "aww",
-    "totally",
-    "exactly",
-    "definitely",
-    "actually",
-    "correction",
-    "i changed my mind",
-    "i've changed my mind",
-    "scratch that",
-    "wait",
-    "i meant",
-    "i agree",
-    "hi there",
-    "hey there",
-    "true",
-    "same here",
-    "me too",
-    "and",
-    "but",
-    "luckily",
-    "fortunately",
-    "sadly",
-    "as for me",
-    "also",
-    "woohoo",
-    "yay",
-    "c'mon",
-    "ah ha ha",
-    "ha ha",
-    "omg",
-    "anyhow",
-    "personally",
-    "lately",
-    "agreed",
-    "yea",
+    "yes", "yeah", "yep", "yup", "no", "nope", "nah", "ok", "okay", "well", "oh", "ah", "hey", "hi", "hello", "wow",
+    "sure", "right", "so", "anyway", "anyways", "by the way", "btw", "fyi", "as you know", "honestly",
+    "to be honest", "tbh", "of course", "haha", "lol", "thanks", "thank you", "great", "cool", "nice", "perfect",
+    "good morning", "good evening", "good question", "sorry", "unfortunately", "hmm", "hm", "um", "note", "update",
+    "fun fact", "just so you know", "for the record", "for context", "as i said", "as mentioned", "as i mentioned",
+    "like i said", "speaking of which", "good news", "bad news", "guess what", "aw", "aww", "totally", "exactly",
+    "definitely", "actually", "correction", "i changed my mind", "i've changed my mind", "scratch that", "wait",
+    "i meant", "i agree", "hi there", "hey there", "true", "same here", "me too", "and", "but", "luckily",
+    "fortunately", "sadly", "as for me", "for me", "also", "woohoo", "yay", "c'mon", "ah ha ha", "ha ha", "omg", "anyhow",
+    "personally", "lately", "agreed", "yea",
 ];
+#[rustfmt::skip]
 const UNMARKED: &[&str] = &[
-    "actually",
-    "also",
-    "oh",
-    "remember that",
-    "please remember that",
-    "note that",
-    "please note that",
-    "keep in mind that",
-    "please keep in mind that",
-    "as for me",
-    "just so you know",
-    "i wanted to let you know that",
-    "i want you to know that",
-    "you should know that",
-    "i just wanted to say that",
-    "i just wanted to mention that",
-    "i should mention that",
-    "i forgot to mention that",
-    "by the way",
-    "btw",
-    "fyi",
-    "i mean",
-    "it turns out that",
-    "it turns out",
-    "turns out",
-    "i have to say that",
-    "i have to say",
-    "i must say",
-    "i think that",
-    "i changed my mind and",
-    "and",
-    "but",
-    "so",
-    "yeah",
-    "well",
+    "actually", "also", "oh", "remember that", "please remember that", "note that", "please note that",
+    "keep in mind that", "please keep in mind that", "as for me", "just so you know",
+    "i wanted to let you know that", "i want you to know that", "you should know that", "i just wanted to say that",
+    "i just wanted to mention that", "i should mention that", "i forgot to mention that", "by the way", "btw", "fyi",
+    "i mean", "it turns out that", "it turns out", "turns out", "i have to say that", "i have to say", "i must say",
+    "i think that", "i changed my mind and", "and", "but", "so", "yeah", "well",
 ];
 
 /// Without the words at its beginning that carry nothing; a name of somebody else before a comma is one of them.
@@ -159,26 +47,13 @@ pub(super) fn opened<'a>(sentence: &'a str, names: &[String]) -> &'a str {
 fn opening(text: &str, names: &[String]) -> Option<usize> {
     let head_end = text.char_indices().nth(60).map_or(text.len(), |(at, _)| at);
     let tokens = lex::tokens(&text[..head_end]);
-    let longest = tokens
-        .iter()
-        .take(7)
-        .take_while(|token| token.kind != Kind::Mark)
-        .count();
+    let longest = tokens.iter().take(7).take_while(|token| token.kind != Kind::Mark).count();
     (1..=longest).rev().find_map(|count| {
-        let phrase = tokens[..count]
-            .iter()
-            .map(|t| t.lower.as_str())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let phrase = tokens[..count].iter().map(|t| t.lower.as_str()).collect::<Vec<_>>().join(" ");
         let end = tokens[count - 1].span.end;
-        let mark = tokens.get(count).filter(|t| {
-            matches!(
-                t.lower.as_str(),
-                "," | ":" | "-" | "–" | "—" | "!" | "." | "…"
-            )
-        });
-        let marked =
-            MARKED.contains(&phrase.as_str()) || names.contains(&phrase) || greets(&phrase, names);
+        let mark =
+            tokens.get(count).filter(|t| matches!(t.lower.as_str(), "," | ":" | "-" | "–" | "—" | "!" | "." | "…"));
+        let marked = MARKED.contains(&phrase.as_str()) || names.contains(&phrase) || greets(&phrase, names);
         match mark {
             Some(mark) if marked => Some(mark.span.end),
             None if UNMARKED.contains(&phrase.as_str())
@@ -194,10 +69,7 @@ fn opening(text: &str, names: &[String]) -> Option<usize> {
 
 /// "So I moved" but not "so much"; "but my dog" but not "but for".
 fn begins(opening: &Token, next: &Token) -> bool {
-    let joins = matches!(
-        opening.lower.as_str(),
-        "so" | "and" | "but" | "yeah" | "well" | "oh"
-    );
+    let joins = matches!(opening.lower.as_str(), "so" | "and" | "but" | "yeah" | "well" | "oh");
     !joins
         || matches!(
             next.lower.as_str(),
@@ -224,10 +96,8 @@ fn begins(opening: &Token, next: &Token) -> bool {
 
 fn greets(phrase: &str, names: &[String]) -> bool {
     phrase.split_once(' ').is_some_and(|(hey, name)| {
-        matches!(
-            hey,
-            "hey" | "hi" | "hello" | "thanks" | "yeah" | "wow" | "yes"
-        ) && (names.iter().any(|n| n == name) || !name.contains(' '))
+        matches!(hey, "hey" | "hi" | "hello" | "thanks" | "yeah" | "wow" | "yes")
+            && (names.iter().any(|n| n == name) || !name.contains(' '))
     })
 }
 
@@ -246,10 +116,7 @@ pub(super) fn split(sentence: &str) -> Vec<&str> {
         let left = &tokens[first_of(&tokens, from)..i];
         let right = &tokens[i + skip..];
         if stands_alone(left) && stands_alone(right) {
-            parts.push(
-                sentence[from..tokens[i].span.start]
-                    .trim_end_matches(|c: char| c.is_whitespace() || c == ','),
-            );
+            parts.push(sentence[from..tokens[i].span.start].trim_end_matches(|c: char| c.is_whitespace() || c == ','));
             from = tokens[i + skip].span.start;
         }
     }
@@ -274,49 +141,27 @@ fn cut_here(tokens: &[Token], i: usize) -> Option<usize> {
 
 /// Subject and verb are there, so nothing is torn apart ("my sister | and I live").
 fn stands_alone(tokens: &[Token]) -> bool {
-    let words: Vec<&str> = tokens
-        .iter()
-        .filter(|t| t.kind == Kind::Word)
-        .map(|t| t.lower.as_str())
-        .collect();
+    let words: Vec<&str> = tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.lower.as_str()).collect();
     let Some(first) = words.first() else {
         return false;
     };
     let pronoun = matches!(
         *first,
-        "i" | "i'm"
-            | "i've"
-            | "i'll"
-            | "we"
-            | "we're"
-            | "we've"
-            | "he"
-            | "she"
-            | "they"
-            | "my"
-            | "our"
+        "i" | "i'm" | "i've" | "i'll" | "we" | "we're" | "we've" | "he" | "she" | "they" | "my" | "our"
     );
     let glued = first.contains('\'');
     let enough = words.len() >= 3 || glued && words.len() >= 2;
     let verb = glued
         || *first == "i"
-        || words.iter().skip(1).any(|word| {
-            verbs::is_verb(word) || word.len() > 4 && word.ends_with('s') && *first == "my"
-        });
+        || words
+            .iter()
+            .skip(1)
+            .any(|word| verbs::is_verb(word) || word.len() > 4 && word.ends_with('s') && *first == "my");
     // "I think that … and I …", "when I …": the second may hang on the first.
     let hangs = words.iter().any(|word| {
         matches!(
             *word,
-            "if" | "because"
-                | "when"
-                | "while"
-                | "that"
-                | "whether"
-                | "unless"
-                | "between"
-                | "both"
-                | "until"
-                | "than"
+            "if" | "because" | "when" | "while" | "that" | "whether" | "unless" | "between" | "both" | "until" | "than"
         )
     });
     pronoun && enough && verb && !hangs
@@ -368,12 +213,8 @@ pub(super) fn before_question(sentence: &str) -> Option<&str> {
             )
     })?;
     let left = &tokens[..at];
-    let mine = left.first().is_some_and(|t| {
-        matches!(
-            t.lower.as_str(),
-            "i" | "i'm" | "i've" | "my" | "we" | "we're" | "our"
-        )
-    });
+    let mine =
+        left.first().is_some_and(|t| matches!(t.lower.as_str(), "i" | "i'm" | "i've" | "my" | "we" | "we're" | "our"));
     (mine && left.len() >= 4).then(|| sentence[..tokens[at].span.start].trim_end())
 }
 
@@ -385,10 +226,7 @@ mod tests {
     #[test]
     fn sentences_split_only_where_both_sides_stand_alone() {
         for (text, parts) in [
-            (
-                "I'm vegetarian and I'm allergic to peanuts.",
-                vec!["I'm vegetarian", "I'm allergic to peanuts."],
-            ),
+            ("I'm vegetarian and I'm allergic to peanuts.", vec!["I'm vegetarian", "I'm allergic to peanuts."]),
             (
                 "I prefer window seats, and I never check in luggage.",
                 vec!["I prefer window seats", "I never check in luggage."],
@@ -397,18 +235,9 @@ mod tests {
                 "My bank is Millennium and my salary arrives on the 25th.",
                 vec!["My bank is Millennium", "my salary arrives on the 25th."],
             ),
-            (
-                "My sister and I live in Rome.",
-                vec!["My sister and I live in Rome."],
-            ),
-            (
-                "When I was ten and I lived in Rome, it rained.",
-                vec!["When I was ten and I lived in Rome, it rained."],
-            ),
-            (
-                "I cook because I like it and I save money.",
-                vec!["I cook because I like it and I save money."],
-            ),
+            ("My sister and I live in Rome.", vec!["My sister and I live in Rome."]),
+            ("When I was ten and I lived in Rome, it rained.", vec!["When I was ten and I lived in Rome, it rained."]),
+            ("I cook because I like it and I save money.", vec!["I cook because I like it and I save money."]),
         ] {
             assert_eq!(split(text), parts, "{text}");
         }
@@ -423,10 +252,7 @@ mod tests {
             ("Well, actually I moved.", "I moved."),
             ("Hey Mel, I moved.", "I moved."),
             ("Mel, I moved.", "I moved."),
-            (
-                "Correction: my dog weighs 14 kilos.",
-                "my dog weighs 14 kilos.",
-            ),
+            ("Correction: my dog weighs 14 kilos.", "my dog weighs 14 kilos."),
             ("Remember that I'm allergic.", "I'm allergic."),
             ("Yes.", "Yes."),
         ] {

@@ -94,12 +94,7 @@ struct Match {
 
 fn scan(text: &str, said_at: Timestamp, most: usize) -> Vec<Found> {
     let tokens = lex::tokens(text);
-    let reader = Reader {
-        text,
-        tokens: &tokens,
-        today: day_of(said_at),
-        direction: direction(&tokens),
-    };
+    let reader = Reader { text, tokens: &tokens, today: day_of(said_at), direction: direction(&tokens) };
     let mut found = Vec::new();
     let mut i = 0;
     while i < tokens.len() && found.len() < most {
@@ -126,10 +121,7 @@ fn scan(text: &str, said_at: Timestamp, most: usize) -> Vec<Found> {
 impl Reader<'_> {
     /// A date that begins at this token.
     fn read(&self, i: usize) -> Option<Match> {
-        self.around(i)
-            .or_else(|| self.absolute(i))
-            .or_else(|| self.relative(i))
-            .or_else(|| self.foreign(i))
+        self.around(i).or_else(|| self.absolute(i)).or_else(|| self.relative(i)).or_else(|| self.foreign(i))
     }
 
     fn word(&self, i: usize) -> &str {
@@ -143,8 +135,7 @@ impl Reader<'_> {
     /// A number of at most `digits` digits.
     fn number(&self, i: usize, digits: usize) -> Option<i64> {
         let token = self.tokens.get(i)?;
-        (token.kind == Kind::Number && token.lower.len() <= digits)
-            .then(|| token.lower.parse().ok())?
+        (token.kind == Kind::Number && token.lower.len() <= digits).then(|| token.lower.parse().ok())?
     }
 
     fn starts(&self, i: usize) -> usize {
@@ -157,37 +148,16 @@ impl Reader<'_> {
 }
 
 fn day(at: Date, absolute: bool, tokens: usize) -> Option<Match> {
-    Some(Match {
-        start: at,
-        end: at.tomorrow().ok()?,
-        at,
-        precision: Precision::Day,
-        absolute,
-        tokens,
-        ends: None,
-    })
+    Some(Match { start: at, end: at.tomorrow().ok()?, at, precision: Precision::Day, absolute, tokens, ends: None })
 }
 
 fn span(start: Date, end: Date, precision: Precision, tokens: usize) -> Option<Match> {
-    Some(Match {
-        start,
-        end,
-        at: start,
-        precision,
-        absolute: false,
-        tokens,
-        ends: None,
-    })
+    Some(Match { start, end, at: start, precision, absolute: false, tokens, ends: None })
 }
 
 fn month(first: Date, tokens: usize) -> Option<Match> {
     let first = first.first_of_month();
-    span(
-        first,
-        first.checked_add(1.month()).ok()?,
-        Precision::Month,
-        tokens,
-    )
+    span(first, first.checked_add(1.month()).ok()?, Precision::Month, tokens)
 }
 
 fn year(year: i64, tokens: usize) -> Option<Match> {
@@ -196,17 +166,11 @@ fn year(year: i64, tokens: usize) -> Option<Match> {
 }
 
 fn date(year: i64, month: i64, day: i64) -> Option<Date> {
-    Date::new(
-        i16::try_from(year).ok()?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    )
-    .ok()
+    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
 fn monday_of(day: Date) -> Option<Date> {
-    day.checked_sub(i64::from(day.weekday().to_monday_zero_offset()).days())
-        .ok()
+    day.checked_sub(i64::from(day.weekday().to_monday_zero_offset()).days()).ok()
 }
 
 fn weekday(word: &str) -> Option<Weekday> {
@@ -249,12 +213,9 @@ fn direction(tokens: &[Token]) -> Direction {
         ) || token.lower.ends_with("'ll")
     };
     let pair = tokens.windows(2).any(|pair| {
-        (pair[0].is("going") || pair[0].is("have") || pair[0].is("has") || pair[0].is("got"))
-            && pair[1].is("to")
+        (pair[0].is("going") || pair[0].is("have") || pair[0].is("has") || pair[0].is("got")) && pair[1].is("to")
     });
-    let past = tokens
-        .iter()
-        .any(|token| verbs::is_past(&token.lower) || token.is("been") || token.is("since"));
+    let past = tokens.iter().any(|token| verbs::is_past(&token.lower) || token.is("been") || token.is("since"));
     if pair || tokens.iter().any(future) {
         Direction::Future
     } else if past {

@@ -8,9 +8,7 @@ mod lists;
 /// Whether a sentence asks something.
 pub(super) fn is_question(sentence: &str, language: Language) -> bool {
     let bare = sentence.trim_end_matches(|c: char| {
-        c.is_whitespace()
-            || matches!(c, '"' | '”' | ')' | '」' | '.' | '。' | '!' | '！' | '~')
-            || is_emoji(c)
+        c.is_whitespace() || matches!(c, '"' | '”' | ')' | '」' | '.' | '。' | '!' | '！' | '~') || is_emoji(c)
     });
     if bare.ends_with(['?', '？', '؟']) || sentence.starts_with('¿') {
         return true;
@@ -18,12 +16,8 @@ pub(super) fn is_question(sentence: &str, language: Language) -> bool {
     let plain = lex::plain(sentence);
     match language {
         Language::English => lists::ASKING.iter().any(|start| opens_with(&plain, start)),
-        Language::Japanese => ["か", "かな", "かしら", "でしょう"]
-            .iter()
-            .any(|end| bare.ends_with(end)),
-        Language::Korean => ["까", "까요", "나요", "니", "는지요", "을까"]
-            .iter()
-            .any(|end| bare.ends_with(end)),
+        Language::Japanese => ["か", "かな", "かしら", "でしょう"].iter().any(|end| bare.ends_with(end)),
+        Language::Korean => ["까", "까요", "나요", "니", "는지요", "을까"].iter().any(|end| bare.ends_with(end)),
         Language::Chinese => ["吗", "呢", "么"].iter().any(|end| bare.ends_with(end)),
         _ => false,
     }
@@ -35,17 +29,11 @@ pub(super) fn is_small_talk(sentence: &str, language: Language, names: &[String]
     if plain.is_empty() {
         return true;
     }
-    if lists::THANKS.iter().any(|start| opens_with(&plain, start))
-        && !opens_with(&plain, "thanks to")
-    {
+    if lists::THANKS.iter().any(|start| opens_with(&plain, start)) && !opens_with(&plain, "thanks to") {
         return true;
     }
     let unspaced = matches!(language, Language::Japanese | Language::Chinese);
-    if unspaced
-        && lists::UNSPACED_THANKS
-            .iter()
-            .any(|word| plain.contains(word))
-    {
+    if unspaced && lists::UNSPACED_THANKS.iter().any(|word| plain.contains(word)) {
         return true;
     }
     let mut rest = plain.as_str();
@@ -53,18 +41,9 @@ pub(super) fn is_small_talk(sentence: &str, language: Language, names: &[String]
     while !rest.is_empty() {
         let phrase = lists::SMALL_TALK
             .iter()
-            .filter(|phrase| {
-                if unspaced {
-                    rest.starts_with(**phrase)
-                } else {
-                    opens_with(rest, phrase)
-                }
-            })
+            .filter(|phrase| if unspaced { rest.starts_with(**phrase) } else { opens_with(rest, phrase) })
             .max_by_key(|p| p.len());
-        let name = names
-            .iter()
-            .find(|name| opens_with(rest, name))
-            .map(String::as_str);
+        let name = names.iter().find(|name| opens_with(rest, name)).map(String::as_str);
         // After a greeting one unknown word is a name.
         let called = (greeted && !unspaced && !rest.contains(' ')).then_some(rest);
         let Some(taken) = phrase.copied().or(name).or(called) else {
@@ -78,40 +57,27 @@ pub(super) fn is_small_talk(sentence: &str, language: Language, names: &[String]
 
 /// Asks for something now rather than for ever: "Explain lifetimes", "Dame una receta", "教えてください".
 pub(super) fn is_request(plain: &str, language: Language) -> bool {
-    let polite = plain
-        .strip_prefix("please ")
-        .or_else(|| plain.strip_prefix("por favor "))
-        .unwrap_or(plain);
+    let polite = plain.strip_prefix("please ").or_else(|| plain.strip_prefix("por favor ")).unwrap_or(plain);
     match language {
         Language::English => {
             let first = polite.split(' ').next().unwrap_or("");
             lists::ORDERS.contains(&first) && !polite.starts_with("check in ")
         }
-        Language::Spanish
-        | Language::Portuguese
-        | Language::French
-        | Language::German
-        | Language::Russian => lists::FOREIGN_ORDERS.iter().any(|order| {
-            opens_with(polite, order)
-                || polite
-                    .strip_prefix("пожалуйста ")
-                    .is_some_and(|p| opens_with(p, order))
-        }),
+        Language::Spanish | Language::Portuguese | Language::French | Language::German | Language::Russian => {
+            lists::FOREIGN_ORDERS.iter().any(|order| {
+                opens_with(polite, order) || polite.strip_prefix("пожалуйста ").is_some_and(|p| opens_with(p, order))
+            })
+        }
         Language::Japanese => {
-            ["ください", "くれ", "ほしい", "お願いします"]
-                .iter()
-                .any(|end| plain.ends_with(end))
+            ["ください", "くれ", "ほしい", "お願いします"].iter().any(|end| plain.ends_with(end))
                 && !plain.contains("覚え")
         }
         Language::Korean => {
-            ["주세요", "줘", "주십시오"]
-                .iter()
-                .any(|end| plain.ends_with(end))
-                && !plain.contains("기억")
+            ["주세요", "줘", "주십시오"].iter().any(|end| plain.ends_with(end)) && !plain.contains("기억")
         }
-        Language::Chinese => ["请帮", "帮我", "请写", "请解释", "请翻译", "告诉我", "给我"]
-            .iter()
-            .any(|start| plain.starts_with(start)),
+        Language::Chinese => {
+            ["请帮", "帮我", "请写", "请解释", "请翻译", "告诉我", "给我"].iter().any(|start| plain.starts_with(start))
+        }
         Language::Unknown => false,
     }
 }
@@ -128,27 +94,16 @@ pub(super) fn is_hypothetical(plain: &str) -> bool {
         "i'd prefer",
         "i would prefer",
     ];
-    lists::HYPOTHETICAL
-        .iter()
-        .any(|start| opens_with(plain, start))
+    lists::HYPOTHETICAL.iter().any(|start| opens_with(plain, start))
         && !KEPT.iter().any(|start| opens_with(plain, start))
-        || [
-            "hypothetically",
-            "for the sake of argument",
-            "would be nice",
-            "would be great",
-            "would be cool",
-        ]
-        .iter()
-        .any(|phrase| holds(plain, phrase))
+        || ["hypothetically", "for the sake of argument", "would be nice", "would be great", "would be cool"]
+            .iter()
+            .any(|phrase| holds(plain, phrase))
 }
 
 /// English only: says something about the other's words or feelings and nothing that lasts.
 pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
-    if lists::REACTIONS
-        .iter()
-        .any(|start| opens_with(plain, start))
-    {
+    if lists::REACTIONS.iter().any(|start| opens_with(plain, start)) {
         return true;
     }
     // "It's hard." "This was fun": with no name and no number in it, nobody knows later what it was about.
@@ -171,8 +126,7 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
     let words = plain.split(' ').count();
     let named = lex::tokens(sentence).iter().skip(1).any(|token| {
         token.kind == lex::Kind::Number
-            || sentence[token.span.clone()].starts_with(char::is_uppercase)
-                && !token.lower.starts_with('i')
+            || sentence[token.span.clone()].starts_with(char::is_uppercase) && !token.lower.starts_with('i')
     });
     vague.iter().any(|start| opens_with(plain, start)) && words <= 9 && !named
 }
@@ -180,51 +134,29 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
 /// English, in a talk between people: orders and advice for the other, and sentences in which nobody and nothing is named.
 pub(super) fn is_courtesy(sentence: &str, plain: &str, names: &[String], dated: bool) -> bool {
     let tokens = lex::tokens(sentence);
-    let any = |words: &[&str]| {
-        tokens
-            .iter()
-            .any(|token| words.contains(&token.lower.as_str()))
-    };
+    let any = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.lower.as_str()));
     let own = any(&[
-        "i", "i'm", "i've", "i'll", "i'd", "my", "me", "we", "we're", "we've", "we'll", "our",
-        "us", "mine", "myself",
+        "i", "i'm", "i've", "i'll", "i'd", "my", "me", "we", "we're", "we've", "we'll", "our", "us", "mine", "myself",
     ]);
-    let other = any(&[
-        "you", "you're", "you've", "you'll", "you'd", "your", "yours", "y'all", "yourself",
-    ]);
-    let for_agent = ["call me", "from now on", "remind me", "todo", "please"]
-        .iter()
-        .any(|start| opens_with(plain, start));
+    let other = any(&["you", "you're", "you've", "you'll", "you'd", "your", "yours", "y'all", "yourself"]);
+    let for_agent =
+        ["call me", "from now on", "remind me", "todo", "please"].iter().any(|start| opens_with(plain, start));
     if for_agent || dated && own {
         return false;
     }
     let order = lists::PUSHING.iter().any(|start| opens_with(plain, start));
     let name = |token: &lex::Token| {
-        sentence[token.span.clone()].starts_with(char::is_uppercase)
-            && !names.contains(&token.lower)
+        sentence[token.span.clone()].starts_with(char::is_uppercase) && !names.contains(&token.lower)
     };
-    let named = tokens
-        .iter()
-        .skip(1)
-        .any(|token| token.kind == lex::Kind::Number || name(token));
+    let named = tokens.iter().skip(1).any(|token| token.kind == lex::Kind::Number || name(token));
     let definite = matches!(
         tokens.first().map(|token| token.lower.as_str()),
         Some("the" | "he" | "she" | "his" | "her" | "he's" | "she's")
     );
-    let praise = [
-        "so",
-        "amazing",
-        "awesome",
-        "stunning",
-        "beautiful",
-        "lovely",
-        "great",
-        "cute",
-        "incredible",
-        "yummy",
-    ]
-    .iter()
-    .any(|word| holds(plain, word));
+    let praise =
+        ["so", "amazing", "awesome", "stunning", "beautiful", "lovely", "great", "cute", "incredible", "yummy"]
+            .iter()
+            .any(|word| holds(plain, word));
     other || order || !own && !named && !dated && (!definite || praise)
 }
 
@@ -265,20 +197,12 @@ mod tests {
             "👍",
             "...",
         ] {
-            assert!(
-                is_small_talk(text, crate::extract::language::of(text), &["mel".into()]),
-                "{text}"
-            );
+            assert!(is_small_talk(text, crate::extract::language::of(text), &["mel".into()]), "{text}");
         }
-        for text in [
-            "Thanks to my brother I found a flat.",
-            "Hello Kitty is my favourite brand.",
-            "こんにちはと言いました。",
-        ] {
-            assert!(
-                !is_small_talk(text, crate::extract::language::of(text), &[]),
-                "{text}"
-            );
+        for text in
+            ["Thanks to my brother I found a flat.", "Hello Kitty is my favourite brand.", "こんにちはと言いました。"]
+        {
+            assert!(!is_small_talk(text, crate::extract::language::of(text), &[]), "{text}");
         }
     }
 
@@ -294,10 +218,7 @@ mod tests {
             "你好吗",
             "Can you help me.",
         ] {
-            assert!(
-                is_question(text, crate::extract::language::of(text)),
-                "{text}"
-            );
+            assert!(is_question(text, crate::extract::language::of(text)), "{text}");
         }
         assert!(!is_question("I am fine.", Language::English));
     }

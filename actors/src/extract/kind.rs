@@ -25,32 +25,21 @@ pub(super) fn of(sentence: &str, language: Language, dated: Option<&Found>) -> R
 /// How the agent is to behave from now on.
 pub(super) fn is_instruction(plain: &str, language: Language) -> bool {
     if language != Language::English {
-        return cues::FOREIGN_RULES.iter().any(|(starts, needs)| {
-            starts_so(plain, starts, language) && (needs.is_empty() || plain.contains(needs))
-        });
+        return cues::FOREIGN_RULES
+            .iter()
+            .any(|(starts, needs)| starts_so(plain, starts, language) && (needs.is_empty() || plain.contains(needs)));
     }
     let polite = without_please(plain);
-    if cues::NOT_RULES
-        .iter()
-        .any(|start| opens_with(polite, start))
-    {
+    if cues::NOT_RULES.iter().any(|start| opens_with(polite, start)) {
         return false;
     }
     if cues::RULES.iter().any(|start| opens_with(polite, start)) {
         return true;
     }
     // "When I ask for code, answer in Rust": a condition, then an order.
-    let conditional = [
-        "when i ",
-        "whenever i ",
-        "if i ask",
-        "when you ",
-        "whenever you ",
-        "for code ",
-        "for emails ",
-    ]
-    .iter()
-    .any(|start| plain.starts_with(start));
+    let conditional = ["when i ", "whenever i ", "if i ask", "when you ", "whenever you ", "for code ", "for emails "]
+        .iter()
+        .any(|start| plain.starts_with(start));
     conditional
         && [
             " always ",
@@ -71,21 +60,17 @@ pub(super) fn is_instruction(plain: &str, language: Language) -> bool {
 /// Something to be done.
 pub(super) fn is_task(plain: &str, language: Language) -> bool {
     if language != Language::English {
-        return cues::FOREIGN_TASKS.iter().any(|cue| {
-            if spaced(language) {
-                holds(plain, cue)
-            } else {
-                plain.contains(cue)
-            }
-        });
+        return cues::FOREIGN_TASKS.iter().any(
+            |cue| {
+                if spaced(language) { holds(plain, cue) } else { plain.contains(cue) }
+            },
+        );
     }
     let polite = without_please(plain);
     if cues::NOT_TASKS.iter().any(|phrase| holds(plain, phrase)) {
         return false;
     }
-    if cues::TASK_OPENINGS
-        .iter()
-        .any(|start| opens_with(polite, start))
+    if cues::TASK_OPENINGS.iter().any(|start| opens_with(polite, start))
         || cues::DUTIES.iter().any(|phrase| holds(plain, phrase))
     {
         return true;
@@ -103,23 +88,11 @@ pub(super) fn is_promise(plain: &str, language: Language) -> bool {
 
 /// The verb behind "I'll" or "I will" at the beginning.
 fn promised(plain: &str) -> Option<&str> {
-    let rest = [
-        "i'll ",
-        "i will ",
-        "i am going to ",
-        "i'm going to ",
-        "we'll ",
-        "we will ",
-    ]
-    .iter()
-    .find_map(|start| plain.strip_prefix(start))?;
-    rest.split(' ').find(|word| {
-        !verbs::is_adverb(word)
-            && *word != "be"
-            && *word != "make"
-            && *word != "sure"
-            && *word != "to"
-    })
+    let rest = ["i'll ", "i will ", "i am going to ", "i'm going to ", "we'll ", "we will "]
+        .iter()
+        .find_map(|start| plain.strip_prefix(start))?;
+    rest.split(' ')
+        .find(|word| !verbs::is_adverb(word) && *word != "be" && *word != "make" && *word != "sure" && *word != "to")
 }
 
 fn is_event(sentence: &str, plain: &str, language: Language, dated: Option<&Found>) -> bool {
@@ -141,57 +114,46 @@ fn is_event(sentence: &str, plain: &str, language: Language, dated: Option<&Foun
         "no longer",
         "anymore",
     ];
-    if habit.iter().any(|word| holds(plain, word)) {
+    let mut habit = habit.iter().filter(|word| dated.is_none() || **word != "used to");
+    if habit.any(|word| holds(plain, word)) {
         return false;
     }
     if let Some(found) = dated {
         // "2024 will be …" and "the 2019 model" tell of a thing; a day, week or month tells when.
         let words: Vec<_> = plain.split(' ').collect();
         return found.precision < super::dates::Precision::Year
-            || words
-                .iter()
-                .any(|word| verbs::is_past(word) || matches!(*word, "will" | "going" | "born"));
+            || words.iter().any(|word| verbs::is_past(word) || matches!(*word, "will" | "going" | "born"));
     }
     happened(&lex::tokens(sentence))
 }
 
 /// A past form that tells of one happening: not "was tired", not "is based", not "has moved".
 fn happened(tokens: &[lex::Token]) -> bool {
+    #[rustfmt::skip]
     const BEFORE: &[&str] = &[
-        "a", "an", "the", "my", "our", "his", "her", "very", "so", "too", "am", "is", "are", "be",
-        "been", "i'm", "he's", "she's", "it's", "we're", "they're", "you're", "has", "have",
-        "i've", "we've", "they've", "and", "of", "with", "not", "really", "more", "most", "get",
-        "gets", "that", "which", "dog", "cat", "they", "to", "for", "in", "as",
+        "a", "an", "the", "my", "our", "his", "her", "very", "so", "too", "am", "is", "are", "be", "been", "i'm",
+        "he's", "she's", "it's", "we're", "they're", "you're", "has", "have", "i've", "we've", "they've", "and",
+        "of", "with", "not", "really", "more", "most", "get", "gets", "that", "which", "dog", "cat", "they", "to",
+        "for", "in", "as",
     ];
     // The first verb decides; in "is trying to eat less processed food" the past form is none.
-    let verb =
-        tokens.iter().enumerate().take(10).find(|(i, token)| {
-            verbs::is_verb(&token.lower) || *i == 0 && token.lower.ends_with("ing")
-        });
+    let verb = tokens
+        .iter()
+        .enumerate()
+        .take(10)
+        .find(|(i, token)| verbs::is_verb(&token.lower) || *i == 0 && token.lower.ends_with("ing"));
     verb.is_some_and(|(i, token)| {
-        let before = if i == 0 {
-            ""
-        } else {
-            tokens[i - 1].lower.as_str()
-        };
-        verbs::is_past(&token.lower)
-            && !cues::STATES.contains(&token.lower.as_str())
-            && !BEFORE.contains(&before)
+        let before = if i == 0 { "" } else { tokens[i - 1].lower.as_str() };
+        verbs::is_past(&token.lower) && !cues::STATES.contains(&token.lower.as_str()) && !BEFORE.contains(&before)
     })
 }
 
 fn without_please(plain: &str) -> &str {
-    plain
-        .strip_prefix("please ")
-        .or_else(|| plain.strip_prefix("and "))
-        .unwrap_or(plain)
+    plain.strip_prefix("please ").or_else(|| plain.strip_prefix("and ")).unwrap_or(plain)
 }
 
 fn spaced(language: Language) -> bool {
-    !matches!(
-        language,
-        Language::Japanese | Language::Chinese | Language::Korean
-    )
+    !matches!(language, Language::Japanese | Language::Chinese | Language::Korean)
 }
 
 fn starts_so(plain: &str, start: &str, language: Language) -> bool {
@@ -199,10 +161,8 @@ fn starts_so(plain: &str, start: &str, language: Language) -> bool {
         return true;
     }
     if spaced(language) {
-        let polite = ["por favor ", "пожалуйста ", "bitte "]
-            .iter()
-            .find_map(|p| plain.strip_prefix(p))
-            .unwrap_or(plain);
+        let polite =
+            ["por favor ", "пожалуйста ", "bitte "].iter().find_map(|p| plain.strip_prefix(p)).unwrap_or(plain);
         opens_with(polite, start) || start.contains(' ') && holds(plain, start)
     } else {
         plain.contains(start)
@@ -256,10 +216,7 @@ mod tests {
     // An assistant talks of what it does all the time; only what it will do later is owed.
     #[test]
     fn promises_are_told_from_phrases() {
-        assert!(is_promise(
-            "i'll send you a list tomorrow",
-            Language::English
-        ));
+        assert!(is_promise("i'll send you a list tomorrow", Language::English));
         assert!(is_promise("i will remind you on monday", Language::English));
         assert!(!is_promise("i'll be happy to help", Language::English));
         assert!(!is_promise("i'll explain how it works", Language::English));

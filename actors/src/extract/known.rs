@@ -7,82 +7,14 @@ use rust_stemmers::{Algorithm, Stemmer};
 use super::lex::{self, Kind, Token};
 
 /// Words that say nothing about what a statement is about.
+#[rustfmt::skip]
 const SMALL: &[&str] = &[
-    "the",
-    "a",
-    "an",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "am",
-    "has",
-    "have",
-    "had",
-    "do",
-    "does",
-    "did",
-    "of",
-    "to",
-    "in",
-    "on",
-    "at",
-    "for",
-    "with",
-    "by",
-    "from",
-    "and",
-    "or",
-    "but",
-    "that",
-    "this",
-    "it",
-    "its",
-    "it's",
-    "their",
-    "they",
-    "them",
-    "his",
-    "her",
-    "she",
-    "he",
-    "i",
-    "my",
-    "me",
-    "we",
-    "our",
-    "you",
-    "your",
-    "user",
-    "user's",
-    "now",
-    "actually",
-    "also",
-    "just",
-    "really",
-    "very",
-    "so",
-    "there",
-    "longer",
-    "anymore",
-    "not",
-    "no",
-    "never",
-    "doesn't",
-    "don't",
-    "isn't",
-    "aren't",
-    "as",
-    "will",
-    "would",
-    "instead",
-    "currently",
-    "any",
-    "more",
-    "say",
-    "says",
+    "the", "a", "an", "is", "are", "was", "were", "be", "been", "am", "has", "have", "had", "do", "does", "did",
+    "of", "to", "in", "on", "at", "for", "with", "by", "from", "and", "or", "but", "that", "this", "it", "its",
+    "it's", "their", "they", "them", "his", "her", "she", "he", "i", "my", "me", "we", "our", "you", "your", "user",
+    "user's", "now", "actually", "also", "just", "really", "very", "so", "there", "longer", "anymore", "not", "no",
+    "never", "doesn't", "don't", "isn't", "aren't", "as", "will", "would", "instead", "currently", "any", "more",
+    "say", "says",
 ];
 
 /// Different words for one relation, by stem.
@@ -145,11 +77,7 @@ impl Known {
         self.shared(&this).into_iter().any(|(at, shared)| {
             let that = &self.entries[at];
             that.negated == this.negated
-                && if few {
-                    that.stems == this.stems
-                } else {
-                    shared * 10 >= this.stems.len() * 9
-                }
+                && if few { that.stems == this.stems } else { shared * 10 >= this.stems.len() * 9 }
         })
     }
 
@@ -180,8 +108,7 @@ impl Known {
         let mut candidates = (0..self.records).filter(|at| {
             self.records == 1
                 || !said_before.is_empty()
-                    && self.entries[*at].stems.intersection(&before.stems).count() * 2
-                        > self.entries[*at].stems.len()
+                    && self.entries[*at].stems.intersection(&before.stems).count() * 2 > self.entries[*at].stems.len()
         });
         let at = candidates.next()?;
         if candidates.next().is_some() {
@@ -203,24 +130,12 @@ impl Known {
         let [slot] = slots.as_slice() else {
             return None;
         };
-        Some((
-            at,
-            format!(
-                "{}{value}{}",
-                &text[..slot.span.start],
-                &text[slot.span.end..]
-            ),
-        ))
+        Some((at, format!("{}{value}{}", &text[..slot.span.start], &text[slot.span.end..])))
     }
 
     fn shared(&self, this: &Entry) -> Vec<(usize, usize)> {
         let mut counts: HashMap<usize, usize> = HashMap::new();
-        for at in this
-            .stems
-            .iter()
-            .filter_map(|stem| self.by_stem.get(stem))
-            .flatten()
-        {
+        for at in this.stems.iter().filter_map(|stem| self.by_stem.get(stem)).flatten() {
             *counts.entry(*at).or_default() += 1;
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
@@ -231,33 +146,19 @@ impl Known {
     fn entry(&self, text: String) -> Entry {
         let tokens = lex::tokens(&text);
         let words = || tokens.iter().filter(|t| t.kind != Kind::Mark);
-        let stems = words()
-            .filter(|t| !SMALL.contains(&t.lower.as_str()))
-            .map(|t| self.stem(&t.lower))
-            .collect();
+        let stems = words().filter(|t| !SMALL.contains(&t.lower.as_str())).map(|t| self.stem(&t.lower)).collect();
         let negated = words().any(|t| {
-            matches!(
-                t.lower.as_str(),
-                "not" | "no" | "never" | "stopped" | "quit" | "нет" | "не"
-            ) || t.lower.ends_with("n't")
+            matches!(t.lower.as_str(), "not" | "no" | "never" | "stopped" | "quit" | "нет" | "не")
+                || t.lower.ends_with("n't")
         });
-        let subject = words()
-            .find(|t| !t.is("the"))
-            .map(|t| t.lower.trim_end_matches("'s").to_owned())
-            .unwrap_or_default();
-        Entry {
-            stems,
-            negated,
-            subject,
-            text,
-        }
+        let subject =
+            words().find(|t| !t.is("the")).map(|t| t.lower.trim_end_matches("'s").to_owned()).unwrap_or_default();
+        Entry { stems, negated, subject, text }
     }
 
     fn stem(&self, word: &str) -> String {
         let stem = self.stemmer.stem(word.trim_end_matches("'s")).into_owned();
-        SAME.iter()
-            .find(|(other, _)| *other == stem)
-            .map_or(stem, |(_, same)| (*same).to_owned())
+        SAME.iter().find(|(other, _)| *other == stem).map_or(stem, |(_, same)| (*same).to_owned())
     }
 }
 
@@ -289,49 +190,28 @@ pub(super) fn is_correction(plain: &str) -> bool {
         "теперь",
     ];
     CUES.iter().any(|cue| lex::holds(plain, cue))
-        || [
-            "実は",
-            "今は",
-            "もう",
-            "사실",
-            "이제",
-            "더 이상",
-            "其实",
-            "现在",
-        ]
-        .iter()
-        .any(|cue| plain.contains(cue))
+        || ["実は", "今は", "もう", "사실", "이제", "더 이상", "其实", "现在"].iter().any(|cue| plain.contains(cue))
 }
 
 /// The new value of "it's Porto now", "it's actually 14".
 pub(super) fn new_value(statement: &str) -> Option<&str> {
     let tokens = lex::tokens(statement);
-    let mut at = match (
-        tokens.first()?.lower.as_str(),
-        tokens.get(1).map(|t| t.lower.as_str()),
-    ) {
+    let mut at = match (tokens.first()?.lower.as_str(), tokens.get(1).map(|t| t.lower.as_str())) {
         ("it's" | "that's", _) => 1,
         ("it" | "that", Some("is")) => 2,
         _ => return None,
     };
-    while tokens
-        .get(at)
-        .is_some_and(|t| matches!(t.lower.as_str(), "now" | "actually" | "in"))
-    {
+    while tokens.get(at).is_some_and(|t| matches!(t.lower.as_str(), "now" | "actually" | "in")) {
         at += 1;
     }
     let mut end = tokens.len();
     while end > at
         && (tokens[end - 1].kind == Kind::Mark
-            || matches!(
-                tokens[end - 1].lower.as_str(),
-                "now" | "actually" | "instead" | "these" | "days"
-            ))
+            || matches!(tokens[end - 1].lower.as_str(), "now" | "actually" | "instead" | "these" | "days"))
     {
         end -= 1;
     }
-    let value =
-        statement.get(tokens.get(at)?.span.start..tokens.get(end.checked_sub(1)?)?.span.end)?;
+    let value = statement.get(tokens.get(at)?.span.start..tokens.get(end.checked_sub(1)?)?.span.end)?;
     let named = value.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
     (named && end - at <= 4).then_some(value)
 }
@@ -360,11 +240,7 @@ mod tests {
     // Superseding the wrong record hides the truth, so a doubt means none.
     #[test]
     fn a_correction_finds_the_one_record_it_can_mean() {
-        let records = known(&[
-            "The user has a cat.",
-            "The user lives in Lisbon.",
-            "Bob lives in Rome.",
-        ]);
+        let records = known(&["The user has a cat.", "The user lives in Lisbon.", "Bob lives in Rome."]);
         assert_eq!(records.corrected("The user lives in Porto now."), Some(1));
         assert_eq!(records.corrected("The user moved to Porto."), Some(1));
         assert_eq!(records.corrected("The user likes tea."), None);
@@ -381,9 +257,6 @@ mod tests {
             known(&["The user lives in Lisbon."]).filled("Porto", ""),
             Some((0, "The user lives in Porto.".into()))
         );
-        assert_eq!(
-            known(&["The user lives in Lisbon.", "The user has a dog."]).filled("Porto", ""),
-            None
-        );
+        assert_eq!(known(&["The user lives in Lisbon.", "The user has a dog."]).filled("Porto", ""), None);
     }
 }

@@ -19,235 +19,42 @@ pub(super) enum Language {
 }
 
 /// Small words of each language written in Latin letters; shared ones count for each.
+#[rustfmt::skip]
 const SMALL: &[(Language, &[&str])] = &[
-    (
-        Language::English,
-        &[
-            "the",
-            "is",
-            "are",
-            "was",
-            "were",
-            "i",
-            "i'm",
-            "i've",
-            "i'll",
-            "i'd",
-            "my",
-            "me",
-            "we",
-            "our",
-            "you",
-            "your",
-            "he",
-            "she",
-            "his",
-            "her",
-            "they",
-            "their",
-            "it",
-            "it's",
-            "this",
-            "that",
-            "that's",
-            "and",
-            "of",
-            "to",
-            "in",
-            "for",
-            "with",
-            "on",
-            "at",
-            "an",
-            "from",
-            "by",
-            "have",
-            "has",
-            "not",
-            "don't",
-            "what",
-            "how",
-            "when",
-            "who",
-            "why",
-            "where",
-            "which",
-            "please",
-            "thanks",
-            "hi",
-            "hello",
-            "hey",
-            "never",
-            "always",
-            "will",
-            "would",
-            "can",
-            "could",
-            "should",
-            "call",
-            "wow",
-            "ok",
-            "okay",
-            "bye",
-            "let's",
-            "there",
-            "been",
-            "remind",
-            "todo",
-            "use",
-            "yes",
-            "yeah",
-            "lol",
-            "haha",
-            "good",
-            "great",
-            "so",
-            "we're",
-            "we've",
-            "you're",
-            "does",
-            "do",
-            "did",
-            "had",
-            "every",
-            "sounds",
-            "cool",
-            "maybe",
-            "but",
-            "or",
-            "if",
-            "about",
-            "actually",
-            "explain",
-            "nice",
-            "no",
-            "just",
-            "still",
-            "some",
-            "all",
-            "too",
-            "more",
-            "like",
-            "need",
-            "know",
-            "go",
-            "get",
-            "got",
-            "time",
-            "long",
-            "talk",
-            "one",
-            "been",
-            "last",
-            "next",
-            "today",
-            "tomorrow",
-            "yesterday",
-            "week",
-            "then",
-            "than",
-            "into",
-            "out",
-            "up",
-            "after",
-            "before",
-            "because",
-            "him",
-            "them",
-            "us",
-            "these",
-            "those",
-            "he's",
-            "she's",
-            "they're",
-            "can't",
-            "won't",
-            "didn't",
-            "isn't",
-        ],
-    ),
-    (
-        Language::Spanish,
-        &[
-            "el",
-            "la",
-            "los",
-            "las",
-            "un",
-            "una",
-            "es",
-            "soy",
-            "está",
-            "y",
-            "que",
-            "de",
-            "en",
-            "con",
-            "por",
-            "para",
-            "mi",
-            "mis",
-            "tu",
-            "me",
-            "se",
-            "no",
-            "lo",
-            "al",
-            "del",
-            "como",
-            "muy",
-            "pero",
-            "vivo",
-            "tengo",
-            "hola",
-            "gracias",
-            "siempre",
-            "nunca",
-            "ayer",
-            "fui",
-            "trabajo",
-            "qué",
-            "vale",
-            "hasta",
-            "adiós",
-            "recuérdame",
-            "muchas",
-            "español",
-            "sí",
-            "buenos",
-            "buenas",
-            "responde",
-            "debo",
-            "cuando",
-        ],
-    ),
-    (
-        Language::Portuguese,
-        &[
-            "o", "os", "um", "uma", "é", "sou", "está", "e", "que", "de", "em", "no", "na", "com",
-            "por", "para", "meu", "minha", "não", "do", "da", "ao", "como", "muito", "mas", "moro",
-            "tenho", "olá", "oi", "obrigado", "obrigada", "sempre", "nunca", "ontem", "fui",
-            "trabalho", "você", "eu",
-        ],
-    ),
-    (
-        Language::French,
-        &[
-            "le", "la", "les", "un", "une", "est", "suis", "et", "que", "de", "en", "dans", "avec",
-            "pour", "mon", "ma", "mes", "je", "j'ai", "ne", "pas", "du", "au", "comme", "très",
-            "mais", "bonjour", "merci", "toujours", "jamais", "hier", "nous", "vous", "il", "elle",
-            "c'est", "j'habite", "salut", "des",
-        ],
-    ),
-    (
-        Language::German,
-        &[
-            "der", "die", "das", "ein", "eine", "ist", "bin", "und", "dass", "von", "im", "in",
-            "mit", "für", "mein", "meine", "ich", "nicht", "zu", "auf", "wie", "sehr", "aber",
-            "hallo", "danke", "immer", "nie", "gestern", "wir", "sie", "er", "es", "habe", "wohne",
-            "arbeite", "guten", "bitte",
-        ],
-    ),
+    (Language::English, &[
+        "the", "is", "are", "was", "were", "i", "i'm", "i've", "i'll", "i'd", "my", "me", "we", "our", "you", "your",
+        "he", "she", "his", "her", "they", "their", "it", "it's", "this", "that", "that's", "and", "of", "to", "in",
+        "for", "with", "on", "at", "an", "from", "by", "have", "has", "not", "don't", "what", "how", "when", "who",
+        "why", "where", "which", "please", "thanks", "hi", "hello", "hey", "never", "always", "will", "would", "can",
+        "could", "should", "call", "wow", "ok", "okay", "bye", "let's", "there", "been", "remind", "todo", "use",
+        "yes", "yeah", "lol", "haha", "good", "great", "so", "we're", "we've", "you're", "does", "do", "did", "had",
+        "every", "sounds", "cool", "maybe", "but", "or", "if", "about", "actually", "explain", "nice", "no", "just",
+        "still", "some", "all", "too", "more", "like", "need", "know", "go", "get", "got", "time", "long", "talk",
+        "one", "been", "last", "next", "today", "tomorrow", "yesterday", "week", "then", "than", "into", "out", "up",
+        "after", "before", "because", "him", "them", "us", "these", "those", "he's", "she's", "they're", "can't",
+        "won't", "didn't", "isn't",
+    ]),
+    (Language::Spanish, &[
+        "el", "la", "los", "las", "un", "una", "es", "soy", "está", "y", "que", "de", "en", "con", "por", "para",
+        "mi", "mis", "tu", "me", "se", "no", "lo", "al", "del", "como", "muy", "pero", "vivo", "tengo", "hola",
+        "gracias", "siempre", "nunca", "ayer", "fui", "trabajo", "qué", "vale", "hasta", "adiós", "recuérdame",
+        "muchas", "español", "sí", "buenos", "buenas", "responde", "debo", "cuando",
+    ]),
+    (Language::Portuguese, &[
+        "o", "os", "um", "uma", "é", "sou", "está", "e", "que", "de", "em", "no", "na", "com", "por", "para", "meu",
+        "minha", "não", "do", "da", "ao", "como", "muito", "mas", "moro", "tenho", "olá", "oi", "obrigado",
+        "obrigada", "sempre", "nunca", "ontem", "fui", "trabalho", "você", "eu",
+    ]),
+    (Language::French, &[
+        "le", "la", "les", "un", "une", "est", "suis", "et", "que", "de", "en", "dans", "avec", "pour", "mon", "ma",
+        "mes", "je", "j'ai", "ne", "pas", "du", "au", "comme", "très", "mais", "bonjour", "merci", "toujours",
+        "jamais", "hier", "nous", "vous", "il", "elle", "c'est", "j'habite", "salut", "des",
+    ]),
+    (Language::German, &[
+        "der", "die", "das", "ein", "eine", "ist", "bin", "und", "dass", "von", "im", "in", "mit", "für", "mein",
+        "meine", "ich", "nicht", "zu", "auf", "wie", "sehr", "aber", "hallo", "danke", "immer", "nie", "gestern",
+        "wir", "sie", "er", "es", "habe", "wohne", "arbeite", "guten", "bitte",
+    ]),
 ];
 
 /// By script first, then by small words. A tie goes to the first, English; no small word at all is unknown.
@@ -255,17 +62,11 @@ pub(super) fn of(sentence: &str) -> Language {
     if let Some(by_script) = by_script(sentence) {
         return by_script;
     }
-    let words: Vec<String> = lex::tokens(sentence)
-        .into_iter()
-        .filter(|token| token.kind == Kind::Word)
-        .map(|token| token.lower)
-        .collect();
+    let words: Vec<String> =
+        lex::tokens(sentence).into_iter().filter(|token| token.kind == Kind::Word).map(|token| token.lower).collect();
     let mut best = (Language::Unknown, 0);
     for (language, small) in SMALL {
-        let hits = words
-            .iter()
-            .filter(|word| small.contains(&word.as_str()))
-            .count();
+        let hits = words.iter().filter(|word| small.contains(&word.as_str())).count();
         if hits > best.1 {
             best = (*language, hits);
         }
@@ -282,9 +83,7 @@ fn by_script(sentence: &str) -> Option<Language> {
     for c in sentence.chars().filter(|c| c.is_alphabetic()) {
         match c {
             '\u{3040}'..='\u{30ff}' => kana += 1,
-            '\u{ac00}'..='\u{d7a3}' | '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' => {
-                hangul += 1
-            }
+            '\u{ac00}'..='\u{d7a3}' | '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' => hangul += 1,
             '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' => han += 1,
             '\u{400}'..='\u{4ff}' => cyrillic += 1,
             'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => latin += 1,
@@ -297,11 +96,7 @@ fn by_script(sentence: &str) -> Option<Language> {
     } else if most == hangul {
         Some(Language::Korean)
     } else if most == kana + han {
-        Some(if kana > 0 {
-            Language::Japanese
-        } else {
-            Language::Chinese
-        })
+        Some(if kana > 0 { Language::Japanese } else { Language::Chinese })
     } else if most == cyrillic {
         Some(Language::Russian)
     } else {

@@ -51,19 +51,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         while kind != Kind::Mark
             && let Some(&(at, c)) = chars.peek()
         {
-            let next_is_letter = || {
-                text[at + c.len_utf8()..]
-                    .chars()
-                    .next()
-                    .is_some_and(char::is_alphabetic)
-            };
+            let next_is_letter = || text[at + c.len_utf8()..].chars().next().is_some_and(char::is_alphabetic);
             let joins = match kind {
                 Kind::Number => c.is_ascii_digit(),
-                _ => {
-                    c.is_alphabetic()
-                        || is_combining(c)
-                        || ((apostrophe(c) || c == '-') && next_is_letter())
-                }
+                _ => c.is_alphabetic() || is_combining(c) || ((apostrophe(c) || c == '-') && next_is_letter()),
             };
             if !joins {
                 break;
@@ -71,21 +62,14 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             end = at + c.len_utf8();
             chars.next();
         }
-        out.push(Token {
-            kind,
-            lower: lower(&text[start..end]),
-            span: start..end,
-        });
+        out.push(Token { kind, lower: lower(&text[start..end]), span: start..end });
     }
     out
 }
 
 /// Accents written as characters of their own, and joiners inside words.
 fn is_combining(c: char) -> bool {
-    matches!(
-        c,
-        '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | '\u{200c}' | '\u{200d}'
-    )
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | '\u{200c}' | '\u{200d}')
 }
 
 /// Lower case with straight apostrophes.
@@ -107,9 +91,7 @@ pub(super) fn plain(text: &str) -> String {
 
 /// Whether `plain` text begins with that phrase and a word ends there.
 pub(super) fn opens_with(plain: &str, phrase: &str) -> bool {
-    plain
-        .strip_prefix(phrase)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    plain.strip_prefix(phrase).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// Whether `plain` text holds that phrase as whole words.

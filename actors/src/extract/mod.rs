@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
+use crate::limits::CONTENT_BYTES_MAX;
 use crate::port::{ExtractFailed, Extracted, Extractor, RecordType, Role, Turn, Work};
 
 mod clauses;
@@ -22,9 +23,6 @@ mod summary;
 mod turn;
 mod verbs;
 
-/// Longest content of a record, as everywhere in memlog.
-const CONTENT_BYTES_MAX: usize = 32_768;
-
 /// The extractor that needs no model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Local;
@@ -35,22 +33,13 @@ impl Extractor for Local {
     }
 
     fn classify(&self, content: &str) -> (RecordType, String) {
-        let first = sentences::split(content)
-            .into_iter()
-            .find(|sentence| !sentence.ends_with(':'));
+        let first = sentences::split(content).into_iter().find(|sentence| !sentence.ends_with(':'));
         let first = first.as_deref().unwrap_or(content);
         let language = language::of(first);
-        let said = if language == language::Language::English {
-            clauses::opened(first, &[])
-        } else {
-            first
-        };
+        let said = if language == language::Language::English { clauses::opened(first, &[]) } else { first };
         // Only whether there is a date matters here, not which.
         let found = dates::find(said, Timestamp::UNIX_EPOCH);
-        (
-            kind::of(said, language, found.as_ref()),
-            summary::of(content),
-        )
+        (kind::of(said, language, found.as_ref()), summary::of(content))
     }
 }
 
@@ -63,10 +52,7 @@ fn extract(work: &Work) -> Vec<Extracted> {
         for statement in turn::statements(turn, &company(work, turn)) {
             let mut content = shortened(statement.content);
             let mut corrects = None;
-            let value = statement
-                .correction
-                .then(|| known::new_value(&statement.said))
-                .flatten();
+            let value = statement.correction.then(|| known::new_value(&statement.said)).flatten();
             if let Some(value) = value {
                 // A new value without the record that it belongs to would be a riddle.
                 let Some((at, filled)) = known.filled(value, &before) else {
@@ -108,10 +94,7 @@ fn add_source(memory: &mut Extracted, index: usize) {
 /// Sentences of system messages: what a turn repeats from them is not news.
 fn orders(work: &Work) -> Vec<String> {
     let turns = work.before.iter().chain(&work.turns);
-    turns
-        .filter(|turn| turn.role == Role::System)
-        .flat_map(|turn| sentences::split(&turn.text))
-        .collect()
+    turns.filter(|turn| turn.role == Role::System).flat_map(|turn| sentences::split(&turn.text)).collect()
 }
 
 /// The others in the talk, and whether an agent is among them.
@@ -125,25 +108,13 @@ fn company(work: &Work, this: &Turn) -> turn::Company {
         .collect();
     let mut names: Vec<String> = others
         .into_iter()
-        .flat_map(|name| {
-            [
-                lex::plain(name),
-                lex::plain(name.split(' ').next().unwrap_or(name)),
-            ]
-        })
+        .flat_map(|name| [lex::plain(name), lex::plain(name.split(' ').next().unwrap_or(name))])
         .filter(|name| !name.is_empty())
         .collect();
     names.sort_unstable();
     names.dedup();
-    let agent = work
-        .before
-        .iter()
-        .chain(&work.turns)
-        .any(|turn| turn.role == Role::Assistant);
-    turn::Company {
-        people_only: !agent && !names.is_empty(),
-        names,
-    }
+    let agent = work.before.iter().chain(&work.turns).any(|turn| turn.role == Role::Assistant);
+    turn::Company { people_only: !agent && !names.is_empty(), names }
 }
 
 /// Writing names and dates out makes a text longer; a record has a limit.

@@ -22,11 +22,7 @@ pub(super) fn third(text: &str, name: &str) -> Option<String> {
         if let Some(subject) = Subject::read(&tokens, i) {
             let plural = named || subject.joined;
             // "Her sister and they" would be nobody: a joined speaker is named again.
-            let who = if named && !subject.joined {
-                "they".to_owned()
-            } else {
-                name.to_owned()
-            };
+            let who = if named && !subject.joined { "they".to_owned() } else { name.to_owned() };
             put(join(&who, subject.helper(&tokens, i, named)), i);
             if let Some(at) = subject.verb(&tokens, i) {
                 let changed = conjugate(&tokens[at].lower, plural);
@@ -44,10 +40,7 @@ pub(super) fn third(text: &str, name: &str) -> Option<String> {
             named = true;
         } else if present && second_verb(&tokens, i) {
             put(verbs::third_person(&token.lower), i);
-        } else if matches!(
-            token.lower.as_str(),
-            "to" | "can" | "will" | "that" | "because" | "when" | ";"
-        ) {
+        } else if matches!(token.lower.as_str(), "to" | "can" | "will" | "that" | "because" | "when" | ";") {
             present = false;
         }
         i += 1;
@@ -102,6 +95,7 @@ pub(super) fn with_subject(text: &str) -> Option<String> {
         "gonna" if second != "be" => "I'm ",
         "still" | "also" if second.ends_with("ing") => "I'm ",
         "just" if verbs::is_past(second) => "I ",
+        "won't" | "haven't" | "didn't" | "couldn't" if second != "you" => "I ",
         word if DOING.contains(&word) && second != "at" && !finite() => "I'm ",
         // "Deployed by Ann" is no "I deployed".
         word if verbs::is_past(word)
@@ -138,9 +132,7 @@ pub(super) fn second(text: &str, name: &str) -> String {
 /// First letter in upper case.
 pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// "I" with what is glued to it.
@@ -165,26 +157,19 @@ impl Subject {
         };
         // "i.e." and "(i)" are no person.
         if glued.is_empty()
-            && tokens.get(i + 1).is_some_and(|next| {
-                (next.is(".") && tokens.get(i + 2).is_some_and(|t| t.is("e"))) || next.is(")")
-            })
+            && tokens
+                .get(i + 1)
+                .is_some_and(|next| (next.is(".") && tokens.get(i + 2).is_some_and(|t| t.is("e"))) || next.is(")"))
         {
             return None;
         }
-        let before = if i == 0 {
-            ""
-        } else {
-            tokens[i - 1].lower.as_str()
-        };
-        let noun_before = i >= 2
-            && !verbs::is_verb(&tokens[i - 2].lower)
-            && tokens[i - 2].kind == Kind::Word
-            && i < 5;
+        let before = if i == 0 { "" } else { tokens[i - 1].lower.as_str() };
+        // "My best friend and I", "Tom and I", but not "Rock on and I".
+        let owned = matches!(tokens[0].lower.as_str(), "my" | "our" | "his" | "her" | "the") && i < 7;
+        let noun_before = i >= 2 && tokens[i - 2].kind == Kind::Word && (owned || i == 2);
         Some(Self {
             glued,
-            joined: before == "and"
-                && noun_before
-                && !tokens[..i - 1].iter().any(|t| verbs::is_verb(&t.lower)),
+            joined: before == "and" && noun_before && !tokens[..i - 1].iter().any(|t| verbs::is_verb(&t.lower)),
             inverted: verbs::FIXED.contains(&before) || matches!(before, "do" | "am" | "have"),
         })
     }
@@ -211,32 +196,20 @@ impl Subject {
             return None;
         }
         let mut at = i + 1;
-        at += if tokens.get(at).is_some_and(|t| t.is("no"))
-            && tokens.get(at + 1).is_some_and(|t| t.is("longer"))
-        {
+        at += if tokens.get(at).is_some_and(|t| t.is("no")) && tokens.get(at + 1).is_some_and(|t| t.is("longer")) {
             2
         } else {
             0
         };
-        while tokens
-            .get(at)
-            .is_some_and(|token| verbs::is_adverb(&token.lower))
-        {
+        while tokens.get(at).is_some_and(|token| verbs::is_adverb(&token.lower)) {
             at += 1;
         }
-        tokens
-            .get(at)
-            .filter(|token| token.kind == Kind::Word && token.lower.is_ascii())
-            .map(|_| at)
+        tokens.get(at).filter(|token| token.kind == Kind::Word && token.lower.is_ascii()).map(|_| at)
     }
 }
 
 fn join(who: &str, helper: &str) -> String {
-    if helper.is_empty() {
-        who.to_owned()
-    } else {
-        format!("{who} {helper}")
-    }
+    if helper.is_empty() { who.to_owned() } else { format!("{who} {helper}") }
 }
 
 /// The form that agrees with a name, or with "they"; `None` if nothing changes.
@@ -248,11 +221,8 @@ fn conjugate(verb: &str, plural: bool) -> Option<String> {
         (_, true) => return None,
         _ => {}
     }
-    let unchanged = verbs::is_unchanged(verb)
-        || matches!(
-            verb,
-            "and" | "or" | "who" | "that" | "to" | "in" | "is" | "are" | "has"
-        );
+    let unchanged =
+        verbs::is_unchanged(verb) || matches!(verb, "and" | "or" | "who" | "that" | "to" | "in" | "is" | "are" | "has");
     (!unchanged).then(|| verbs::third_person(verb))
 }
 
@@ -289,10 +259,7 @@ mod tests {
             ("Been rehearsing hard.", Some("I've been rehearsing hard.")),
             ("Gonna make a plan.", Some("I'm gonna make a plan.")),
             ("Had a tough time.", Some("I had a tough time.")),
-            (
-                "Trying to eat healthier.",
-                Some("I'm trying to eat healthier."),
-            ),
+            ("Trying to eat healthier.", Some("I'm trying to eat healthier.")),
             ("Working out is fun.", None),
             ("The tap leaks.", None),
         ] {
@@ -311,38 +278,20 @@ mod tests {
                 "I really don't like fish and I never eat it.",
                 "Caroline really doesn't like fish and they never eat it.",
             ),
-            (
-                "I live in Berlin and work at Siemens.",
-                "Caroline lives in Berlin and works at Siemens.",
-            ),
-            (
-                "I like to read and write.",
-                "Caroline likes to read and write.",
-            ),
+            ("I live in Berlin and work at Siemens.", "Caroline lives in Berlin and works at Siemens."),
+            ("I like to read and write.", "Caroline likes to read and write."),
             ("I went home.", "Caroline went home."),
             ("I no longer work there.", "Caroline no longer works there."),
-            (
-                "I've been there and I'll go again.",
-                "Caroline has been there and they will go again.",
-            ),
-            (
-                "My sister and I live in Rome.",
-                "Caroline's sister and Caroline live in Rome.",
-            ),
+            ("I've been there and I'll go again.", "Caroline has been there and they will go again."),
+            ("My sister and I live in Rome.", "Caroline's sister and Caroline live in Rome."),
             ("They gave me a book.", "They gave Caroline a book."),
             ("I\u{2019}d been ill.", "Caroline had been ill."),
-            (
-                "I was born in Rome, where I was happy.",
-                "Caroline was born in Rome, where they were happy.",
-            ),
+            ("I was born in Rome, where I was happy.", "Caroline was born in Rome, where they were happy."),
             ("yesterday I cooked", "Yesterday Caroline cooked"),
         ] {
             assert_eq!(third(said, "Caroline").as_deref(), Some(kept), "{said}");
         }
         assert_eq!(third("The tap leaks, i.e. drips.", "Caroline"), None);
-        assert_eq!(
-            third("I have a dog.", "the user").as_deref(),
-            Some("The user has a dog.")
-        );
+        assert_eq!(third("I have a dog.", "the user").as_deref(), Some("The user has a dog."));
     }
 }

@@ -4,9 +4,10 @@
 const WORD_BYTES_MAX: usize = 256;
 
 /// Titles and abbreviations whose full stop ends no sentence.
+#[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
-    "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "etc", "e.g", "i.e", "approx", "no",
-    "nr", "dept", "inc", "ltd", "tel", "fig", "av", "sra", "dra", "bzw", "z.b", "т.е", "ул", "г",
+    "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "etc", "e.g", "i.e", "approx", "no", "nr", "dept",
+    "inc", "ltd", "tel", "fig", "av", "sra", "dra", "bzw", "z.b", "т.е", "ул", "г",
 ];
 
 /// The sentences of a message, trimmed, in order.
@@ -24,14 +25,48 @@ pub(super) fn split(text: &str) -> Vec<String> {
 /// A salutation on a line of its own.
 fn opens_letter(line: &str) -> bool {
     let short = line.split_whitespace().count() <= 5 && line.ends_with(',');
-    short && ["Hi ", "Hello ", "Dear ", "Hey ", "Hola ", "Estimad", "Querid", "Liebe", "Sehr geehrte", "Cher ", "Chère ", "Bonjour "].iter().any(|start| line.starts_with(start))
+    short
+        && [
+            "Hi ",
+            "Hello ",
+            "Dear ",
+            "Hey ",
+            "Hola ",
+            "Estimad",
+            "Querid",
+            "Liebe",
+            "Sehr geehrte",
+            "Cher ",
+            "Chère ",
+            "Bonjour ",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// A request that ends its line and speaks of a text that can only follow.
 fn hands_over(line: &str) -> bool {
     let plain = super::lex::plain(line);
     let asks = line.ends_with(['?', ':']) || super::filler::is_request(&plain, super::language::Language::English);
-    let things = ["email", "mail", "text", "message", "paragraph", "letter", "essay", "code", "error", "article", "draft", "poem", "log", "snippet", "function", "query", "story"];
+    let things = [
+        "email",
+        "mail",
+        "text",
+        "message",
+        "paragraph",
+        "letter",
+        "essay",
+        "code",
+        "error",
+        "article",
+        "draft",
+        "poem",
+        "log",
+        "snippet",
+        "function",
+        "query",
+        "story",
+    ];
     let words: Vec<&str> = plain.split(' ').collect();
     let this = words.windows(2).any(|pair| matches!(pair[0], "this" | "following") && things.contains(&pair[1]));
     asks && this
@@ -75,19 +110,12 @@ fn prose(text: &str) -> Vec<String> {
 fn unlisted(line: &str) -> (&str, bool) {
     for bullet in ["- ", "* ", "+ ", "• ", "– ", "— "] {
         if let Some(rest) = line.strip_prefix(bullet) {
-            return (
-                rest.trim_start_matches("[ ] ")
-                    .trim_start_matches("[x] ")
-                    .trim(),
-                true,
-            );
+            return (rest.trim_start_matches("[ ] ").trim_start_matches("[x] ").trim(), true);
         }
     }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if (1..=3).contains(&digits)
-        && let Some(rest) = line[digits..]
-            .strip_prefix(". ")
-            .or_else(|| line[digits..].strip_prefix(") "))
+        && let Some(rest) = line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") "))
     {
         return (rest.trim(), true);
     }
@@ -97,11 +125,7 @@ fn unlisted(line: &str) -> (&str, bool) {
 /// Adds a line's sentences; true when what follows is pasted text.
 fn sentences(line: &str, out: &mut Vec<String>) -> bool {
     let mut start = 0;
-    let mut walk = Walk {
-        line,
-        at: 0,
-        unquoted: 0,
-    };
+    let mut walk = Walk { line, at: 0, unquoted: 0 };
     while let Some(end) = walk.next_end() {
         let sentence = &line[start..end];
         if let Some(request) = pasting(sentence) {
@@ -123,9 +147,7 @@ fn push(sentence: &str, out: &mut Vec<String>) {
     let sentence = sentence.trim_matches(|c: char| c.is_whitespace() || c.is_control());
     if sentence.is_empty()
         || mostly_quoted(sentence)
-        || sentence
-            .split_whitespace()
-            .any(|word| word.len() > WORD_BYTES_MAX && word.is_ascii())
+        || sentence.split_whitespace().any(|word| word.len() > WORD_BYTES_MAX && word.is_ascii())
     {
         return;
     }
@@ -134,37 +156,15 @@ fn push(sentence: &str, out: &mut Vec<String>) {
 
 /// The part up to the colon when it announces a text that is not the speaker's own.
 fn pasting(sentence: &str) -> Option<&str> {
+    #[rustfmt::skip]
     const ORDERS: &[&str] = &[
-        "rewrite",
-        "summarize",
-        "summarise",
-        "translate",
-        "proofread",
-        "correct",
-        "review",
-        "explain",
-        "fix",
-        "improve",
-        "check",
-        "edit",
-        "shorten",
-        "paraphrase",
-        "analyze",
-        "analyse",
-        "classify",
-        "here is the",
-        "here's the",
-        "here is an",
-        "here's an",
-        "the following",
-        "resume",
-        "traduce",
-        "переведи",
-        "перепиши",
+        "rewrite", "summarize", "summarise", "translate", "proofread", "correct", "review", "explain", "fix",
+        "improve", "check", "edit", "shorten", "paraphrase", "analyze", "analyse", "classify", "here is the",
+        "here's the", "here is an", "here's an", "the following", "resume", "traduce", "переведи", "перепиши",
     ];
-    let colon = sentence.find(':').filter(|at| {
-        sentence[at + 1..].is_empty() || sentence[at + 1..].starts_with([' ', '"', '“'])
-    })?;
+    let colon = sentence
+        .find(':')
+        .filter(|at| sentence[at + 1..].is_empty() || sentence[at + 1..].starts_with([' ', '"', '“']))?;
     let head = super::lex::plain(&sentence[..colon]);
     let head = head
         .strip_prefix("please ")
@@ -172,10 +172,7 @@ fn pasting(sentence: &str) -> Option<&str> {
         .or_else(|| head.strip_prefix("could you "))
         .unwrap_or(&head);
     let head = head.strip_prefix("please ").unwrap_or(head);
-    ORDERS
-        .iter()
-        .any(|order| super::lex::opens_with(head, order))
-        .then(|| &sentence[..=colon])
+    ORDERS.iter().any(|order| super::lex::opens_with(head, order)).then(|| &sentence[..=colon])
 }
 
 /// Most of it stands in quotation marks: somebody else's words.
@@ -225,8 +222,7 @@ impl Walk<'_> {
             {
                 match self.line[self.at..].find(close) {
                     Some(length) => {
-                        let inside_ends = self.line[..self.at + length]
-                            .ends_with(['.', '!', '?', '。', '！', '？']);
+                        let inside_ends = self.line[..self.at + length].ends_with(['.', '!', '?', '。', '！', '？']);
                         self.at += length + close.len_utf8();
                         let next = self.line[self.at..].trim_start();
                         if inside_ends
@@ -256,22 +252,14 @@ impl Walk<'_> {
         }
         let rest = &self.line[self.at..];
         let trailing = rest
-            .find(|c: char| {
-                !matches!(
-                    c,
-                    '.' | '!' | '?' | '…' | '。' | '！' | '？' | ')' | '’' | '\'' | '）'
-                )
-            })
+            .find(|c: char| !matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | ')' | '’' | '\'' | '）'))
             .unwrap_or(rest.len());
         let after = &rest[trailing..];
         let next = after.trim_start().chars().next();
         if !wide && !after.is_empty() && !after.starts_with(char::is_whitespace) {
             // "3.5", "e.g.", "example.com" go on; "Yes!No" and an emoji right behind end.
-            let ends = c != '.' && c != '…'
-                || after
-                    .chars()
-                    .next()
-                    .is_some_and(|c| !c.is_alphanumeric() && !c.is_ascii());
+            let ends =
+                c != '.' && c != '…' || after.chars().next().is_some_and(|c| !c.is_alphanumeric() && !c.is_ascii());
             self.at += if ends { trailing } else { 0 };
             return ends;
         }
@@ -295,13 +283,9 @@ fn abbreviated(head: &str) -> bool {
         from += 1;
     }
     let tail = &head[from..];
-    let word = tail
-        .rsplit(|c: char| c.is_whitespace() || c == '(')
-        .next()
-        .unwrap_or(tail);
+    let word = tail.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(tail);
     let mut chars = word.chars();
-    let initial =
-        chars.next().is_some_and(|c| c.is_uppercase() && c != 'I') && chars.next().is_none();
+    let initial = chars.next().is_some_and(|c| c.is_uppercase() && c != 'I') && chars.next().is_none();
     initial || ABBREVIATIONS.contains(&word.to_lowercase().as_str())
 }
 
@@ -313,31 +297,13 @@ mod tests {
     #[test]
     fn sentences_end_where_people_end_them() {
         for (text, expected) in [
-            (
-                "I saw Dr. Chen. She is nice!",
-                vec!["I saw Dr. Chen.", "She is nice!"],
-            ),
-            (
-                "It costs 3.50 at example.com today.",
-                vec!["It costs 3.50 at example.com today."],
-            ),
-            (
-                "Really?! Yes... I mean it",
-                vec!["Really?!", "Yes...", "I mean it"],
-            ),
-            (
-                "京都です。いいですか？はい！",
-                vec!["京都です。", "いいですか？", "はい！"],
-            ),
+            ("I saw Dr. Chen. She is nice!", vec!["I saw Dr. Chen.", "She is nice!"]),
+            ("It costs 3.50 at example.com today.", vec!["It costs 3.50 at example.com today."]),
+            ("Really?! Yes... I mean it", vec!["Really?!", "Yes...", "I mean it"]),
+            ("京都です。いいですか？はい！", vec!["京都です。", "いいですか？", "はい！"]),
             ("Vivo en Madrid. ¿Y tú?", vec!["Vivo en Madrid.", "¿Y tú?"]),
-            (
-                "- buy milk\n- call Ann\n1. rest",
-                vec!["buy milk", "call Ann", "rest"],
-            ),
-            (
-                "I moved to a very\nquiet town.",
-                vec!["I moved to a very quiet town."],
-            ),
+            ("- buy milk\n- call Ann\n1. rest", vec!["buy milk", "call Ann", "rest"]),
+            ("I moved to a very\nquiet town.", vec!["I moved to a very quiet town."]),
         ] {
             assert_eq!(split(text), expected, "{text}");
         }
@@ -346,22 +312,12 @@ mod tests {
     // What others wrote, and code, say nothing about the speaker.
     #[test]
     fn code_quotes_and_pasted_text_fall_away() {
-        assert_eq!(
-            split("Look:\n```\nI live in Rome.\n```\nDone."),
-            ["Look:", "Done."]
-        );
+        assert_eq!(split("Look:\n```\nI live in Rome.\n```\nDone."), ["Look:", "Done."]);
+        assert_eq!(split("Is this mail ok?\n\nI am ill.\nKate"), ["Is this mail ok?"]);
+        assert_eq!(split("I wrote to her.\nHi Ann,\nI am ill."), ["I wrote to her."]);
         assert_eq!(split("> I love it.\nMe not."), ["Me not."]);
-        assert_eq!(
-            split("She said: \"I am leaving. My last day is Monday.\""),
-            Vec::<String>::new()
-        );
-        assert_eq!(
-            split("Please translate this: I live in Rome. I am old."),
-            ["Please translate this:"]
-        );
-        assert_eq!(
-            split("```\nnever closed\nI live in Rome."),
-            Vec::<String>::new()
-        );
+        assert_eq!(split("She said: \"I am leaving. My last day is Monday.\""), Vec::<String>::new());
+        assert_eq!(split("Please translate this: I live in Rome. I am old."), ["Please translate this:"]);
+        assert_eq!(split("```\nnever closed\nI live in Rome."), Vec::<String>::new());
     }
 }

@@ -9,11 +9,7 @@ const CHARS_MAX: usize = 120;
 pub(super) fn of(text: &str) -> String {
     let first = super::sentences::split(text).into_iter().next();
     let line = plain_line(first.as_deref().unwrap_or(text));
-    let line = if line.is_empty() {
-        plain_line(text)
-    } else {
-        line
-    };
+    let line = if line.is_empty() { plain_line(text) } else { line };
     cut(&line)
 }
 
@@ -23,11 +19,7 @@ fn plain_line(text: &str) -> String {
     // A line of five times the limit is enough to cut from.
     let mut left = CHARS_MAX * 5;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        let word: String = word
-            .chars()
-            .filter(|c| !matches!(c, '*' | '`' | '#' | '\u{200b}'))
-            .take(left)
-            .collect();
+        let word: String = word.chars().filter(|c| !matches!(c, '*' | '`' | '#' | '\u{200b}')).take(left).collect();
         if word.is_empty() || word == ">" {
             continue;
         }
@@ -63,9 +55,7 @@ fn cut(line: &str) -> String {
     if let Some(space) = kept.rfind(' ').filter(|space| space * 2 > kept.len()) {
         kept.truncate(space);
     }
-    let end = kept
-        .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '-' | '–'))
-        .len();
+    let end = kept.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '-' | '–')).len();
     kept.truncate(end);
     kept.push('…');
     kept
@@ -81,20 +71,11 @@ mod tests {
         assert_eq!(of("**Lou** lives in\nPorto. And more."), "Lou lives in");
         assert_eq!(of("Lou lives in Porto. And more."), "Lou lives in Porto.");
         let long = of(&"word ".repeat(100));
-        assert!(
-            long.chars().count() <= CHARS_MAX && long.ends_with("word…"),
-            "{long}"
-        );
+        assert!(long.chars().count() <= CHARS_MAX && long.ends_with("word…"), "{long}");
         let unspaced = of(&"京".repeat(300));
         assert_eq!(unspaced.chars().count(), CHARS_MAX);
         let family = of(&"👨‍👩‍👧‍👦".repeat(60));
-        assert!(
-            family
-                .trim_end_matches('…')
-                .graphemes(true)
-                .all(|g| g == "👨‍👩‍👧‍👦"),
-            "{family}"
-        );
+        assert!(family.trim_end_matches('…').graphemes(true).all(|g| g == "👨‍👩‍👧‍👦"), "{family}");
         assert!(of(&format!("e{}", "\u{301}".repeat(500))).chars().count() <= CHARS_MAX);
         assert_eq!(of("```\ncode only\n```"), "code only");
     }

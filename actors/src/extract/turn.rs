@@ -1,7 +1,7 @@
 //! One turn into statements: the order in which the rules are asked.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
 use super::dates::{self, Found, Precision};
 use super::language::{self, Language};
@@ -73,19 +73,12 @@ impl Reading<'_> {
     /// A few words alone tell less than the whole turn does.
     fn language_of(&self, sentence: &str) -> Language {
         let own = language::of(sentence);
-        if own == Language::Unknown && sentence.is_ascii() {
-            self.language
-        } else {
-            own
-        }
+        if own == Language::Unknown && sentence.is_ascii() { self.language } else { own }
     }
 
     fn assistant(&mut self, sentence: &str, language: Language) {
-        let body = if language == Language::English {
-            clauses::opened(sentence, &self.company.names)
-        } else {
-            sentence
-        };
+        let body =
+            if language == Language::English { clauses::opened(sentence, &self.company.names) } else { sentence };
         if !filler::is_question(body, language) && kind::is_promise(&lex::plain(body), language) {
             self.keep(body, language, RecordType::Task, false);
         }
@@ -99,25 +92,15 @@ impl Reading<'_> {
             return;
         }
         let plain = lex::plain(sentence);
-        let record_type = kind::of(
-            sentence,
-            language,
-            dates::find(sentence, self.turn.said_at).as_ref(),
-        );
+        let record_type = kind::of(sentence, language, dates::find(sentence, self.turn.said_at).as_ref());
         let standing = matches!(record_type, RecordType::Task | RecordType::Instruction);
         if standing || !filler::is_request(&plain, language) {
-            self.keep(
-                sentence,
-                language,
-                record_type,
-                known::is_correction(&plain),
-            );
+            self.keep(sentence, language, record_type, known::is_correction(&plain));
         }
     }
 
     fn english(&mut self, sentence: &str) {
-        let correction =
-            std::mem::take(&mut self.correction) | known::is_correction(&lex::plain(sentence));
+        let correction = std::mem::take(&mut self.correction) | known::is_correction(&lex::plain(sentence));
         if announces(sentence) {
             self.correction = true;
             return;
@@ -131,7 +114,9 @@ impl Reading<'_> {
         }
         let spoken = person::with_subject(body);
         body = spoken.as_deref().unwrap_or(body);
-        if filler::is_question(body, Language::English) {
+        if let Some(order) = polite_order(body) {
+            body = order;
+        } else if filler::is_question(body, Language::English) {
             match clauses::before_question(body) {
                 Some(statement) => body = statement,
                 None => return,
@@ -152,11 +137,7 @@ impl Reading<'_> {
             let record_type = kind::of(part, Language::English, found.as_ref());
             self.keep(part, Language::English, record_type, correction);
             // "I flew to Rome last week and I met Ann": both happened last week.
-            if let Some(last) = self
-                .out
-                .last_mut()
-                .filter(|last| last.record_type == RecordType::Event)
-            {
+            if let Some(last) = self.out.last_mut().filter(|last| last.record_type == RecordType::Event) {
                 last.timestamp = last.timestamp.or(inherited);
                 inherited = last.timestamp;
             }
@@ -167,12 +148,7 @@ impl Reading<'_> {
     fn is_dropped(&self, body: &str) -> bool {
         let plain = lex::plain(body);
         if self.company.people_only
-            && filler::is_courtesy(
-                body,
-                &plain,
-                &self.company.names,
-                dates::find(body, self.turn.said_at).is_some(),
-            )
+            && filler::is_courtesy(body, &plain, &self.company.names, dates::find(body, self.turn.said_at).is_some())
         {
             return true;
         }
@@ -196,14 +172,9 @@ impl Reading<'_> {
         let Some(name) = &self.antecedent else {
             return body.to_owned();
         };
-        for (pronoun, form) in [
-            ("She's ", " is "),
-            ("He's ", " is "),
-            ("She ", " "),
-            ("He ", " "),
-            ("Her ", "'s "),
-            ("His ", "'s "),
-        ] {
+        for (pronoun, form) in
+            [("She's ", " is "), ("He's ", " is "), ("She ", " "), ("He ", " "), ("Her ", "'s "), ("His ", "'s ")]
+        {
             if let Some(rest) = body.strip_prefix(pronoun) {
                 return format!("{name}{form}{rest}");
             }
@@ -214,33 +185,16 @@ impl Reading<'_> {
     fn keep(&mut self, said: &str, language: Language, record_type: RecordType, correction: bool) {
         let found = dates::find_all(said, self.turn.said_at);
         let dated = with_dates(said, &found, language);
-        let content = if language == Language::English {
-            self.attributed(&dated)
-        } else {
-            dated
-        };
+        let content = if language == Language::English { self.attributed(&dated) } else { dated };
         let timed = matches!(record_type, RecordType::Event | RecordType::Task);
-        let timestamp = found
-            .first()
-            .filter(|_| timed)
-            .and_then(|found| instant(found, self.turn.said_at));
-        self.out.push(Statement {
-            record_type,
-            content,
-            said: said.to_owned(),
-            timestamp,
-            correction,
-        });
+        let timestamp = found.first().filter(|_| timed).and_then(|found| instant(found, self.turn.said_at));
+        self.out.push(Statement { record_type, content, said: said.to_owned(), timestamp, correction });
     }
 
     /// With the speaker in place of "I", or named in front where "we" or nobody is the subject.
     fn attributed(&self, said: &str) -> String {
         let assistant = self.turn.role == Role::Assistant;
-        let name = self.turn.speaker.as_deref().unwrap_or(if assistant {
-            "the assistant"
-        } else {
-            "the user"
-        });
+        let name = self.turn.speaker.as_deref().unwrap_or(if assistant { "the assistant" } else { "the user" });
         if assistant {
             let said = person::third(said, name).unwrap_or_else(|| said.to_owned());
             return person::second(&said, "the user");
@@ -256,12 +210,29 @@ impl Reading<'_> {
             )
         });
         let said = person::capitalised(said);
-        if ours {
-            format!("{} says: {said}", person::capitalised(name))
-        } else {
-            said
-        }
+        if ours { format!("{} says: {said}", person::capitalised(name)) } else { said }
     }
+}
+
+/// "Could you remind me to call Ann?" is the task, asked nicely; so is a rule.
+fn polite_order(body: &str) -> Option<&str> {
+    const ASKING: &[&str] = &[
+        "can you please ",
+        "could you please ",
+        "would you please ",
+        "will you please ",
+        "can you ",
+        "could you ",
+        "would you ",
+        "will you ",
+    ];
+    let lower = lex::lower(body);
+    let start = ASKING.iter().find(|start| lower.starts_with(**start))?.len();
+    let order = body.get(start..)?.trim_end_matches(['?', '.', '!', ' ']);
+    let plain = lex::plain(order);
+    let standing =
+        ["remind me", "always", "never", "from now on", "call me"].iter().any(|cue| lex::opens_with(&plain, cue));
+    standing.then_some(order)
 }
 
 /// A sentence that says only that something has changed.
@@ -285,11 +256,7 @@ fn announces(sentence: &str) -> bool {
 fn one_name(text: &str) -> Option<String> {
     let tokens = lex::tokens(text);
     let mut names: Vec<std::ops::Range<usize>> = Vec::new();
-    for (i, token) in tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| token.kind == Kind::Word)
-    {
+    for (i, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
         let first = i == 0
             && !tokens.get(1).is_some_and(|next| {
                 super::verbs::is_verb(&next.lower)
@@ -300,28 +267,16 @@ fn one_name(text: &str) -> Option<String> {
                     && !token.is("they")
             });
         let capital = text[token.span.clone()].starts_with(char::is_uppercase);
-        if !capital
-            || first
-            || token.lower == "i"
-            || token.lower.starts_with("i'")
-            || dates::names_time(&token.lower)
-        {
+        if !capital || first || token.lower == "i" || token.lower.starts_with("i'") || dates::names_time(&token.lower) {
             continue;
         }
         match names.last_mut() {
-            Some(last) if text[last.end..token.span.start].trim().is_empty() => {
-                last.end = token.span.end
-            }
+            Some(last) if text[last.end..token.span.start].trim().is_empty() => last.end = token.span.end,
             _ => names.push(token.span.clone()),
         }
     }
     match names.as_slice() {
-        [only] => Some(
-            text[only.clone()]
-                .trim_end_matches("'s")
-                .trim_end_matches("’s")
-                .to_owned(),
-        ),
+        [only] => Some(text[only.clone()].trim_end_matches("'s").trim_end_matches("’s").to_owned()),
         _ => None,
     }
 }
@@ -336,11 +291,7 @@ fn with_dates(said: &str, found: &[Found], language: Language) -> String {
         if spaced {
             out.push(' ');
         }
-        let shown = if language == Language::English {
-            shown(date)
-        } else {
-            date.at.to_string()
-        };
+        let shown = if language == Language::English { shown(date) } else { date.at.to_string() };
         out.push_str(&format!("({shown})"));
         copied = date.span.end;
     }
@@ -352,11 +303,10 @@ fn shown(found: &Found) -> String {
     let day = || found.at.strftime("%-d %B %Y").to_string();
     match found.precision {
         Precision::Day => day(),
+        Precision::Week if found.start.saturating_add(2.days()) == found.end => format!("weekend of {}", day()),
         Precision::Week if found.at == found.start => format!("week of {}", day()),
         Precision::Week => format!("around {}", day()),
-        Precision::Month
-            if found.start.month() == found.end.yesterday().map_or(0, |last| last.month()) =>
-        {
+        Precision::Month if found.start.month() == found.end.yesterday().map_or(0, |last| last.month()) => {
             found.at.strftime("%B %Y").to_string()
         }
         Precision::Month => format!("from {}", found.start.strftime("%B %Y")),

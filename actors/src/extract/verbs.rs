@@ -1,249 +1,52 @@
 //! Just enough English verb knowledge to change the person of a sentence and to tell its time.
 
 /// Past forms that do not end in "ed" (those that look like the present are left out of tense, see `SAME_IN_PAST`).
+#[rustfmt::skip]
 const IRREGULAR_PAST: &[&str] = &[
-    "ate",
-    "awoke",
-    "became",
-    "began",
-    "bent",
-    "bit",
-    "blew",
-    "bought",
-    "broke",
-    "brought",
-    "built",
-    "came",
-    "caught",
-    "chose",
-    "did",
-    "drank",
-    "drew",
-    "drove",
-    "fell",
-    "felt",
-    "flew",
-    "forgave",
-    "forgot",
-    "fought",
-    "found",
-    "froze",
-    "gave",
-    "got",
-    "grew",
-    "had",
-    "heard",
-    "held",
-    "hid",
-    "kept",
-    "knew",
-    "laid",
-    "led",
-    "left",
-    "lent",
-    "lost",
-    "made",
-    "meant",
-    "met",
-    "paid",
-    "ran",
-    "rang",
-    "rode",
-    "rose",
-    "said",
-    "sang",
-    "sat",
-    "saw",
-    "sent",
-    "shot",
-    "slept",
-    "sold",
-    "spent",
-    "spoke",
-    "stole",
-    "stood",
-    "stuck",
-    "struck",
-    "swam",
-    "swore",
-    "taught",
-    "thought",
-    "threw",
-    "told",
-    "took",
-    "tore",
-    "understood",
-    "was",
-    "went",
-    "were",
-    "woke",
-    "won",
-    "wore",
-    "wrote",
-    "learnt",
-    "dreamt",
-    "spelt",
-    "burnt",
-    "ghosted",
+    "ate", "awoke", "became", "began", "bent", "bit", "blew", "bought", "broke", "brought", "built", "came",
+    "caught", "chose", "did", "drank", "drew", "drove", "fell", "felt", "flew", "forgave", "forgot", "fought",
+    "found", "froze", "gave", "got", "grew", "had", "heard", "held", "hid", "kept", "knew", "laid", "led", "left",
+    "lent", "lost", "made", "meant", "met", "paid", "ran", "rang", "rode", "rose", "said", "sang", "sat", "saw",
+    "sent", "shot", "slept", "sold", "spent", "spoke", "stole", "stood", "stuck", "struck", "swam", "swore",
+    "taught", "thought", "threw", "told", "took", "tore", "understood", "was", "went", "were", "woke", "won", "wore",
+    "wrote", "learnt", "dreamt", "spelt", "burnt", "ghosted",
 ];
 
 /// Verbs whose past looks like their present.
-const SAME_IN_PAST: &[&str] = &[
-    "bet", "cost", "cut", "hit", "hurt", "let", "put", "quit", "read", "set", "shut", "split",
-    "spread",
-];
+const SAME_IN_PAST: &[&str] =
+    &["bet", "cost", "cut", "hit", "hurt", "let", "put", "quit", "read", "set", "shut", "split", "spread"];
 
 /// Present forms that only look like a past.
 const NOT_PAST: &[&str] = &[
-    "need", "feed", "speed", "bleed", "breed", "exceed", "proceed", "succeed", "embed", "shed",
-    "wed", "indeed", "red", "bed",
+    "need", "feed", "speed", "bleed", "breed", "exceed", "proceed", "succeed", "embed", "shed", "wed", "indeed", "red",
+    "bed",
 ];
 
 /// Helpers that are the same for every person.
+#[rustfmt::skip]
 pub(super) const FIXED: &[&str] = &[
-    "can",
-    "can't",
-    "cannot",
-    "could",
-    "couldn't",
-    "did",
-    "didn't",
-    "had",
-    "hadn't",
-    "may",
-    "might",
-    "must",
-    "mustn't",
-    "shall",
-    "should",
-    "shouldn't",
-    "was",
-    "wasn't",
-    "will",
-    "won't",
-    "would",
-    "wouldn't",
-    "ought",
-    "used",
-    "gotta",
-    "gonna",
+    "can", "can't", "cannot", "could", "couldn't", "did", "didn't", "had", "hadn't", "may", "might", "must",
+    "mustn't", "shall", "should", "shouldn't", "was", "wasn't", "will", "won't", "would", "wouldn't", "ought",
+    "used", "gotta", "gonna",
 ];
 
+#[rustfmt::skip]
 const ADVERBS: &[&str] = &[
-    "also",
-    "just",
-    "still",
-    "always",
-    "never",
-    "often",
-    "sometimes",
-    "now",
-    "even",
-    "only",
-    "ever",
-    "already",
-    "almost",
-    "once",
-    "then",
-    "rather",
-    "quite",
-    "kinda",
-    "sort",
-    "soon",
-    "both",
-    "mostly",
-    "currently",
-    "not",
-    "too",
-    "usually",
+    "also", "just", "still", "always", "never", "often", "sometimes", "now", "even", "only", "ever", "already",
+    "almost", "once", "then", "rather", "quite", "kinda", "sort", "soon", "both", "mostly", "currently", "not",
+    "too", "usually",
 ];
 
 /// Everyday verbs in their base form: enough to know a second predicate ("and work at …") and an imperative when one stands there.
+#[rustfmt::skip]
 const COMMON: &[&str] = &[
-    "attend",
-    "bake",
-    "believe",
-    "belong",
-    "brew",
-    "build",
-    "buy",
-    "call",
-    "care",
-    "climb",
-    "collect",
-    "come",
-    "commute",
-    "cook",
-    "cycle",
-    "dance",
-    "design",
-    "develop",
-    "dislike",
-    "do",
-    "drink",
-    "drive",
-    "earn",
-    "eat",
-    "enjoy",
-    "exercise",
-    "feel",
-    "fly",
-    "garden",
-    "get",
-    "go",
-    "grow",
-    "hate",
-    "have",
-    "help",
-    "hike",
-    "hope",
-    "keep",
-    "know",
-    "lead",
-    "learn",
-    "like",
-    "listen",
-    "live",
-    "look",
-    "love",
-    "make",
-    "manage",
-    "meditate",
-    "miss",
-    "need",
-    "own",
-    "paint",
-    "play",
-    "practice",
-    "practise",
-    "prefer",
-    "raise",
-    "read",
-    "rent",
-    "ride",
-    "run",
-    "share",
-    "sing",
-    "sleep",
-    "speak",
-    "spend",
-    "study",
-    "swim",
-    "take",
-    "teach",
-    "train",
-    "travel",
-    "try",
-    "use",
-    "visit",
-    "volunteer",
-    "wake",
-    "walk",
-    "want",
-    "watch",
-    "wear",
-    "work",
-    "write",
+    "attend", "bake", "believe", "belong", "brew", "build", "buy", "call", "care", "climb", "collect", "come",
+    "commute", "cook", "cycle", "dance", "design", "develop", "dislike", "do", "drink", "drive", "earn", "eat",
+    "enjoy", "exercise", "feel", "fly", "garden", "get", "go", "grow", "hate", "have", "help", "hike", "hope",
+    "keep", "know", "lead", "learn", "like", "listen", "live", "look", "love", "make", "manage", "meditate", "miss",
+    "need", "own", "paint", "play", "practice", "practise", "prefer", "raise", "read", "rent", "ride", "run",
+    "share", "sing", "sleep", "speak", "spend", "study", "swim", "take", "teach", "train", "travel", "try", "use",
+    "visit", "volunteer", "wake", "walk", "want", "watch", "wear", "work", "write",
 ];
 
 /// "really", "just", "still": words that may stand between "I" and its verb.
@@ -251,19 +54,13 @@ pub(super) fn is_adverb(word: &str) -> bool {
     ADVERBS.contains(&word)
         || (word.ends_with("ly")
             && word.len() > 4
-            && !matches!(
-                word,
-                "apply" | "reply" | "rely" | "supply" | "multiply" | "family"
-            ))
+            && !matches!(word, "apply" | "reply" | "rely" | "supply" | "multiply" | "family"))
 }
 
 /// A past form that can only be one.
 pub(super) fn is_past(word: &str) -> bool {
     IRREGULAR_PAST.contains(&word)
-        || (word.len() > 3
-            && word.ends_with("ed")
-            && !word.contains('-')
-            && !NOT_PAST.contains(&word))
+        || (word.len() > 3 && word.ends_with("ed") && !word.contains('-') && !NOT_PAST.contains(&word))
 }
 
 /// The same form for every person and time, or a past.
@@ -279,20 +76,16 @@ pub(super) fn is_common(word: &str) -> bool {
 /// Anything that can be a sentence's verb, as far as the lists go.
 pub(super) fn is_verb(word: &str) -> bool {
     const BE: &[&str] = &[
-        "am", "are", "is", "has", "have", "does", "do", "been", "isn't", "aren't", "hasn't",
-        "don't", "doesn't", "haven't",
+        "am", "are", "is", "has", "have", "does", "do", "been", "isn't", "aren't", "hasn't", "don't", "doesn't",
+        "haven't",
     ];
     BE.contains(&word)
         || is_unchanged(word) && !word.ends_with("ing")
         || is_common(word)
         || word.strip_suffix('s').is_some_and(is_common)
         || word.strip_suffix("es").is_some_and(is_common)
-        || word
-            .strip_suffix("ies")
-            .is_some_and(|stem| is_common(&format!("{stem}y")))
-        || ["'m", "'s", "'re", "'ve", "'ll", "'d"]
-            .iter()
-            .any(|end| word.ends_with(end))
+        || word.strip_suffix("ies").is_some_and(|stem| is_common(&format!("{stem}y")))
+        || ["'m", "'s", "'re", "'ve", "'ll", "'d"].iter().any(|end| word.ends_with(end))
 }
 
 /// The form that goes with "she": love, loves; go, goes; try, tries.
@@ -310,9 +103,7 @@ pub(super) fn third_person(base: &str) -> String {
     {
         return format!("{stem}ies");
     }
-    let hisses = ["s", "x", "z", "ch", "sh", "o"]
-        .iter()
-        .any(|end| base.ends_with(end));
+    let hisses = ["s", "x", "z", "ch", "sh", "o"].iter().any(|end| base.ends_with(end));
     format!("{base}{}", if hisses { "es" } else { "s" })
 }
 

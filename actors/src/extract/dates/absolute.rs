@@ -7,8 +7,8 @@ use super::{Direction, Match, Precision, Reader, date, day, month, year};
 
 /// Words after which a bare month or year is a date: "in May" but not "you may".
 const BEFORE_MONTH: &[&str] = &[
-    "in", "since", "until", "till", "during", "of", "before", "after", "from", "by", "early",
-    "late", "mid", "this", "around",
+    "in", "since", "until", "till", "during", "of", "before", "after", "from", "by", "early", "late", "mid", "this",
+    "around",
 ];
 
 impl Reader<'_> {
@@ -25,17 +25,10 @@ impl Reader<'_> {
     fn iso(&self, i: usize) -> Option<Match> {
         let year = self.number(i, 4).filter(|year| *year >= 1000)?;
         let mark = self.word(i + 1);
-        if (mark != "-" && mark != "/")
-            || self.word(i + 3) != mark
-            || !(i..i + 4).all(|at| self.touches(at))
-        {
+        if (mark != "-" && mark != "/") || self.word(i + 3) != mark || !(i..i + 4).all(|at| self.touches(at)) {
             return None;
         }
-        day(
-            date(year, self.number(i + 2, 2)?, self.number(i + 4, 2)?)?,
-            true,
-            5,
-        )
+        day(date(year, self.number(i + 2, 2)?, self.number(i + 4, 2)?)?, true, 5)
     }
 
     /// 2023年5月7日, 2023년 5월 7일, and their parts.
@@ -60,11 +53,7 @@ impl Reader<'_> {
             (Some(number), Some(end)) => {
                 at += 2;
                 ends = Some(end);
-                day(
-                    self.with_year(given, month_number, number)?,
-                    given.is_some(),
-                    0,
-                )?
+                day(self.with_year(given, month_number, number)?, given.is_some(), 0)?
             }
             _ => month(self.with_year(given, month_number, 1)?, 0)?,
         };
@@ -95,16 +84,11 @@ impl Reader<'_> {
     fn month_day(&self, i: usize) -> Option<Match> {
         let month_number = month_number(self.word(i))?;
         // "you may 5", "they march 20 miles": a verb.
-        if matches!(
-            self.before(i),
-            "i" | "you" | "we" | "they" | "he" | "she" | "it" | "who"
-        ) {
+        if matches!(self.before(i), "i" | "you" | "we" | "they" | "he" | "she" | "it" | "who") {
             return None;
         }
         let mut at = i + 1;
-        at += usize::from(
-            self.word(at) == "the" || self.word(at) == "," && self.year(at + 1).is_some(),
-        );
+        at += usize::from(self.word(at) == "the" || self.word(at) == "," && self.year(at + 1).is_some());
         if let Some(given) = self.year(at) {
             let mut hit = month(date(given, month_number, 1)?, at + 1 - i)?;
             hit.absolute = true;
@@ -128,11 +112,7 @@ impl Reader<'_> {
         let comma = usize::from(self.word(at) == ",");
         let given = self.year(at + comma);
         let used = if given.is_some() { at + comma + 1 } else { at };
-        day(
-            self.with_year(given, month_number, number)?,
-            given.is_some(),
-            used - i,
-        )
+        day(self.with_year(given, month_number, number)?, given.is_some(), used - i)
     }
 
     /// "in May", "last May", "next May".
@@ -156,29 +136,16 @@ impl Reader<'_> {
     fn bare_year(&self, i: usize) -> Option<Match> {
         let given = self.year(i)?;
         let led = BEFORE_MONTH.contains(&self.before(i))
-            || matches!(
-                self.before(i),
-                "year" | "summer" | "winter" | "spring" | "fall" | "autumn"
-            );
+            || matches!(self.before(i), "year" | "summer" | "winter" | "spring" | "fall" | "autumn");
         let next = self.tokens.get(i + 1);
-        let counts = next.is_some_and(|token| {
-            token.lower.len() > 3 && token.lower.ends_with('s') && !token.is("was")
-        });
+        let counts = next.is_some_and(|token| token.lower.len() > 3 && token.lower.ends_with('s') && !token.is("was"));
         let joined = |at: usize| {
-            self.touches(at)
-                && !matches!(
-                    self.word(at + 1),
-                    "." | "," | "?" | "!" | ")" | ";" | "。" | "、"
-                )
+            self.touches(at) && !matches!(self.word(at + 1), "." | "," | "?" | "!" | ")" | ";" | "。" | "、")
         };
         let marked = i > 0 && self.touches(i - 1) && !matches!(self.before(i), "(" | "\"" | "'");
         let decimal = self.touches(i) && self.touches(i + 1) && self.number(i + 2, 9).is_some();
-        let alone = next.is_none_or(|token| {
-            matches!(
-                token.lower.as_str(),
-                "." | "," | "?" | "!" | ")" | "was" | "and"
-            )
-        });
+        let alone =
+            next.is_none_or(|token| matches!(token.lower.as_str(), "." | "," | "?" | "!" | ")" | "was" | "and"));
         if marked || joined(i) || decimal || counts || !(led || alone) {
             return None;
         }
@@ -189,9 +156,7 @@ impl Reader<'_> {
 
     /// A number that can be a year.
     fn year(&self, i: usize) -> Option<i64> {
-        let given = self
-            .number(i, 4)
-            .filter(|year| (1900..2100).contains(year))?;
+        let given = self.number(i, 4).filter(|year| (1900..2100).contains(year))?;
         let clock = self.word(i + 1) == ":" && self.touches(i);
         (!clock).then_some(given)
     }
@@ -202,23 +167,18 @@ impl Reader<'_> {
             return date(given, month_number, number);
         }
         let this_year = i64::from(self.today.year());
-        let candidates =
-            (this_year - 4..=this_year + 4).filter_map(|year| date(year, month_number, number));
+        let candidates = (this_year - 4..=this_year + 4).filter_map(|year| date(year, month_number, number));
         let distance = |day: Date| (day - self.today).get_days().abs();
         // A month away in the other direction is still believed: people say "in May" of both.
         let slack = 45.days();
         match self.direction {
             Direction::Past => {
                 let latest = self.today.tomorrow().ok()?;
-                candidates
-                    .filter(|day| *day < latest)
-                    .min_by_key(|day| distance(*day))
+                candidates.filter(|day| *day < latest).min_by_key(|day| distance(*day))
             }
             Direction::Future => {
                 let earliest = self.today.checked_sub(slack).ok()?;
-                candidates
-                    .filter(|day| *day >= earliest)
-                    .min_by_key(|day| distance(*day))
+                candidates.filter(|day| *day >= earliest).min_by_key(|day| distance(*day))
             }
             Direction::Nearest => candidates.min_by_key(|day| distance(*day)),
         }
@@ -237,9 +197,7 @@ impl Reader<'_> {
             "after" => false,
             _ => return None,
         };
-        let anchor = self
-            .absolute(at + 1)
-            .filter(|hit| hit.precision == Precision::Day)?;
+        let anchor = self.absolute(at + 1).filter(|hit| hit.precision == Precision::Day)?;
         let tokens = at + 1 - i + anchor.tokens;
         let mut hit = self.beside(anchor.at, &unit, count, back, tokens)?;
         hit.absolute = anchor.absolute;
@@ -247,61 +205,27 @@ impl Reader<'_> {
         Some(hit)
     }
 
-    fn beside(
-        &self,
-        anchor: Date,
-        unit: &str,
-        count: i64,
-        back: bool,
-        tokens: usize,
-    ) -> Option<Match> {
+    fn beside(&self, anchor: Date, unit: &str, count: i64, back: bool, tokens: usize) -> Option<Match> {
         let (sign, nth): (i64, i32) = if back { (-1, -1) } else { (1, 1) };
         if let Some(wanted) = super::weekday(unit) {
             return day(anchor.nth_weekday(nth, wanted).ok()?, true, tokens);
         }
         let next = anchor.tomorrow().ok()?;
         match unit {
-            "day" | "days" => day(
-                anchor.checked_add((sign * count).days()).ok()?,
-                true,
-                tokens,
-            ),
+            "day" | "days" => day(anchor.checked_add((sign * count).days()).ok()?, true, tokens),
             "weekend" => {
-                let saturday = anchor
-                    .nth_weekday(nth, jiff::civil::Weekday::Saturday)
-                    .ok()?;
-                super::span(
-                    saturday,
-                    saturday.checked_add(2.days()).ok()?,
-                    Precision::Week,
-                    tokens,
-                )
+                let saturday = anchor.nth_weekday(nth, jiff::civil::Weekday::Saturday).ok()?;
+                super::span(saturday, saturday.checked_add(2.days()).ok()?, Precision::Week, tokens)
             }
             "week" | "weeks" if back => {
                 let start = anchor.checked_sub((7 * count).days()).ok()?;
-                super::span(
-                    start,
-                    start.checked_add(7.days()).ok()?,
-                    Precision::Week,
-                    tokens,
-                )
+                super::span(start, start.checked_add(7.days()).ok()?, Precision::Week, tokens)
             }
             "week" | "weeks" => {
                 let start = next.checked_add((7 * (count - 1)).days()).ok()?;
-                super::span(
-                    start,
-                    start.checked_add(7.days()).ok()?,
-                    Precision::Week,
-                    tokens,
-                )
+                super::span(start, start.checked_add(7.days()).ok()?, Precision::Week, tokens)
             }
-            "month" | "months" => month(
-                anchor
-                    .first_of_month()
-                    .checked_add((sign * count).months())
-                    .ok()?,
-                tokens,
-            ),
+            "month" | "months" => month(anchor.first_of_month().checked_add((sign * count).months()).ok()?, tokens),
             "year" | "years" => year(i64::from(anchor.year()) + sign * count, tokens),
             _ => None,
         }

@@ -3,9 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::{
-    Direction, Match, Precision, Reader, date, day, monday_of, month, span, weekday, year,
-};
+use super::{Direction, Match, Precision, Reader, date, day, monday_of, month, span, weekday, year};
 
 /// "yesterday" and "tomorrow" where no words are counted in between: text, days away. Languages without spaces are found inside words.
 const FOREIGN: &[(&str, i64)] = &[
@@ -29,23 +27,12 @@ const FOREIGN: &[(&str, i64)] = &[
 ];
 
 /// The same for languages that write no spaces.
-const UNSPACED: &[(&str, i64)] = &[
-    ("一昨日", -2),
-    ("昨日", -1),
-    ("明日", 1),
-    ("明後日", 2),
-    ("昨天", -1),
-    ("明天", 1),
-    ("前天", -2),
-    ("后天", 2),
-];
+const UNSPACED: &[(&str, i64)] =
+    &[("一昨日", -2), ("昨日", -1), ("明日", 1), ("明後日", 2), ("昨天", -1), ("明天", 1), ("前天", -2), ("后天", 2)];
 
 impl Reader<'_> {
     pub(super) fn relative(&self, i: usize) -> Option<Match> {
-        self.near_day(i)
-            .or_else(|| self.named_period(i))
-            .or_else(|| self.counted(i))
-            .or_else(|| self.week_day(i))
+        self.near_day(i).or_else(|| self.named_period(i)).or_else(|| self.counted(i)).or_else(|| self.week_day(i))
     }
 
     fn shift(&self, days: i64, tokens: usize) -> Option<Match> {
@@ -54,12 +41,7 @@ impl Reader<'_> {
 
     /// yesterday, today, tomorrow and their neighbours.
     fn near_day(&self, i: usize) -> Option<Match> {
-        let phrase = |words: &[&str]| {
-            words
-                .iter()
-                .enumerate()
-                .all(|(n, word)| self.word(i + n) == *word)
-        };
+        let phrase = |words: &[&str]| words.iter().enumerate().all(|(n, word)| self.word(i + n) == *word);
         match self.word(i) {
             "the" if phrase(&["the", "day", "before", "yesterday"]) => self.shift(-2, 4),
             "the" if phrase(&["the", "day", "after", "tomorrow"]) => self.shift(2, 4),
@@ -69,9 +51,7 @@ impl Reader<'_> {
             "last" if phrase(&["last", "night"]) => self.shift(-1, 2),
             "tomorrow" => self.shift(1, 1),
             "today" | "tonight" => self.shift(0, 1),
-            "this" if matches!(self.word(i + 1), "morning" | "afternoon" | "evening") => {
-                self.shift(0, 2)
-            }
+            "this" if matches!(self.word(i + 1), "morning" | "afternoon" | "evening") => self.shift(0, 2),
             _ => None,
         }
     }
@@ -92,24 +72,12 @@ impl Reader<'_> {
         match unit {
             "week" => {
                 let monday = monday_of(self.today)?.checked_add((7 * step).days()).ok()?;
-                span(
-                    monday,
-                    monday.checked_add(7.days()).ok()?,
-                    Precision::Week,
-                    tokens,
-                )
+                span(monday, monday.checked_add(7.days()).ok()?, Precision::Week, tokens)
             }
             "weekend" => {
                 // Said on a Sunday, "this weekend" has begun, and "last weekend" is the one before.
-                let saturday = monday_of(self.today)?
-                    .checked_add((7 * step + 5).days())
-                    .ok()?;
-                span(
-                    saturday,
-                    saturday.checked_add(2.days()).ok()?,
-                    Precision::Week,
-                    tokens,
-                )
+                let saturday = monday_of(self.today)?.checked_add((7 * step + 5).days()).ok()?;
+                span(saturday, saturday.checked_add(2.days()).ok()?, Precision::Week, tokens)
             }
             "month" => month(first.checked_add(step.months()).ok()?, tokens),
             "year" => year(i64::from(self.today.year()) + step, tokens),
@@ -130,13 +98,9 @@ impl Reader<'_> {
         let starts = (this_year - 2..=this_year + 2).filter_map(|year| date(year, first_month, 1));
         let end = |start: Date| start.checked_add(3.months()).ok();
         let chosen = match step {
-            -1 => starts
-                .filter(|start| end(*start).is_some_and(|end| end <= self.today))
-                .max(),
+            -1 => starts.filter(|start| end(*start).is_some_and(|end| end <= self.today)).max(),
             1 => starts.filter(|start| *start > self.today).min(),
-            _ => starts
-                .filter(|start| end(*start).is_some_and(|end| end > self.today))
-                .min(),
+            _ => starts.filter(|start| end(*start).is_some_and(|end| end > self.today)).min(),
         }?;
         span(chosen, end(chosen)?, Precision::Month, tokens)
     }
@@ -155,7 +119,6 @@ impl Reader<'_> {
         }
         let (count, at) = match (self.word(start), self.word(start + 1), self.word(start + 2)) {
             ("a", "couple", "of") => (2, start + 3),
-            ("a", "few", _) => (3, start + 2),
             ("a" | "an", _, _) => (1, start + 1),
             _ => (self.count(start)?, start + 1),
         };
@@ -174,12 +137,8 @@ impl Reader<'_> {
             "day" | "days" => return self.shift(steps, tokens),
             "week" | "weeks" => {
                 let at = self.today.checked_add((7 * steps).days()).ok()?;
-                let mut hit = span(
-                    at.checked_sub(3.days()).ok()?,
-                    at.checked_add(4.days()).ok()?,
-                    Precision::Week,
-                    tokens,
-                )?;
+                let mut hit =
+                    span(at.checked_sub(3.days()).ok()?, at.checked_add(4.days()).ok()?, Precision::Week, tokens)?;
                 hit.at = at;
                 return Some(hit);
             }
@@ -198,10 +157,8 @@ impl Reader<'_> {
 
     /// A small number, in digits or words.
     pub(super) fn count(&self, i: usize) -> Option<i64> {
-        const WORDS: &[&str] = &[
-            "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-            "eleven", "twelve",
-        ];
+        const WORDS: &[&str] =
+            &["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
         if let Some(number) = self.number(i, 3) {
             return Some(number);
         }
@@ -217,19 +174,14 @@ impl Reader<'_> {
         };
         let wanted = weekday(self.word(at))?;
         let tokens = at + 1 - i;
+        // "Thursday to Sunday" is every week.
+        let range = matches!(self.word(at + 1), "to" | "and" | "or" | "-" | "–" | "through" | "till");
+        if range && weekday(self.word(at + 2)).is_some() {
+            return None;
+        }
         if matches!(
             self.before(i),
-            "every"
-                | "each"
-                | "second"
-                | "third"
-                | "fourth"
-                | "first"
-                | "other"
-                | "or"
-                | "and"
-                | "to"
-                | "a"
+            "every" | "each" | "second" | "third" | "fourth" | "first" | "other" | "or" | "and" | "to" | "a"
         ) {
             return None;
         }
@@ -242,9 +194,7 @@ impl Reader<'_> {
             "coming" => ahead(),
             _ => match self.direction {
                 Direction::Past => back(),
-                Direction::Future | Direction::Nearest if matches!(self.before(i), "since") => {
-                    back()
-                }
+                Direction::Future | Direction::Nearest if matches!(self.before(i), "since") => back(),
                 Direction::Future | Direction::Nearest => ahead(),
             },
         }?;
@@ -254,9 +204,7 @@ impl Reader<'_> {
     /// That day of this week (0) or the next (1).
     fn in_week(&self, wanted: Weekday, weeks: i64) -> Option<Date> {
         let offset = i64::from(wanted.to_monday_zero_offset());
-        monday_of(self.today)?
-            .checked_add((7 * weeks + offset).days())
-            .ok()
+        monday_of(self.today)?.checked_add((7 * weeks + offset).days()).ok()
     }
 
     /// The everyday words of other languages.
@@ -267,9 +215,7 @@ impl Reader<'_> {
             let morning = token.lower == "mañana" && matches!(self.before(i), "la" | "esta");
             return if morning { None } else { self.shift(*days, 1) };
         }
-        let (word, days) = UNSPACED
-            .iter()
-            .find(|(word, _)| token.lower.starts_with(word))?;
+        let (word, days) = UNSPACED.iter().find(|(word, _)| token.lower.starts_with(word))?;
         let mut hit = self.shift(*days, 1)?;
         hit.ends = Some(token.span.start + word.len());
         debug_assert!(self.text.is_char_boundary(token.span.start + word.len()));

@@ -8,13 +8,7 @@ fn said() -> Timestamp {
 
 fn range(text: &str) -> String {
     match find(text, said()) {
-        Some(found) => format!(
-            "{}..{} {:?} [{}]",
-            found.start,
-            found.end,
-            found.precision,
-            &text[found.span.clone()]
-        ),
+        Some(found) => format!("{}..{} {:?} [{}]", found.start, found.end, found.precision, &text[found.span.clone()]),
         None => "none".to_owned(),
     }
 }
@@ -23,87 +17,36 @@ fn range(text: &str) -> String {
 #[test]
 fn phrases_name_the_days_people_mean() {
     for (text, expected) in [
-        (
-            "I went yesterday.",
-            "2024-03-12..2024-03-13 Day [yesterday]",
-        ),
-        (
-            "the day before yesterday we met",
-            "2024-03-11..2024-03-12 Day [the day before yesterday]",
-        ),
+        ("I went yesterday.", "2024-03-12..2024-03-13 Day [yesterday]"),
+        ("the day before yesterday we met", "2024-03-11..2024-03-12 Day [the day before yesterday]"),
         ("see you tomorrow", "2024-03-14..2024-03-15 Day [tomorrow]"),
-        (
-            "It broke last week",
-            "2024-03-04..2024-03-11 Week [last week]",
-        ),
+        ("It broke last week", "2024-03-04..2024-03-11 Week [last week]"),
         ("next weekend", "2024-03-23..2024-03-25 Week [next weekend]"),
         ("last month", "2024-02-01..2024-03-01 Month [last month]"),
         ("last year", "2023-01-01..2024-01-01 Year [last year]"),
         ("last summer", "2023-06-01..2023-09-01 Month [last summer]"),
-        (
-            "We met two weeks ago",
-            "2024-02-25..2024-03-03 Week [two weeks ago]",
-        ),
-        (
-            "We met 3 days ago",
-            "2024-03-10..2024-03-11 Day [3 days ago]",
-        ),
-        (
-            "It starts in two days",
-            "2024-03-15..2024-03-16 Day [in two days]",
-        ),
-        (
-            "last Saturday",
-            "2024-03-09..2024-03-10 Day [last Saturday]",
-        ),
+        ("We met two weeks ago", "2024-02-25..2024-03-03 Week [two weeks ago]"),
+        ("We met 3 days ago", "2024-03-10..2024-03-11 Day [3 days ago]"),
+        ("It starts in two days", "2024-03-15..2024-03-16 Day [in two days]"),
+        ("last Saturday", "2024-03-09..2024-03-10 Day [last Saturday]"),
         ("next Friday", "2024-03-22..2024-03-23 Day [next Friday]"),
         ("I need it on Friday", "2024-03-15..2024-03-16 Day [Friday]"),
-        (
-            "I bought it on Friday",
-            "2024-03-08..2024-03-09 Day [Friday]",
-        ),
+        ("I bought it on Friday", "2024-03-08..2024-03-09 Day [Friday]"),
         ("on 7 May 2023", "2023-05-07..2023-05-08 Day [7 May 2023]"),
-        (
-            "May 7th, 2023 was",
-            "2023-05-07..2023-05-08 Day [May 7th, 2023]",
-        ),
+        ("May 7th, 2023 was", "2023-05-07..2023-05-08 Day [May 7th, 2023]"),
         ("the 7th of May", "2024-05-07..2024-05-08 Day [7th of May]"),
         ("We fly on May 7th", "2024-05-07..2024-05-08 Day [May 7th]"),
         ("in May 2023", "2023-05-01..2023-06-01 Month [May 2023]"),
-        (
-            "What happened in May?",
-            "2023-05-01..2023-06-01 Month [May]",
-        ),
+        ("What happened in May?", "2023-05-01..2023-06-01 Month [May]"),
         ("in 2022", "2022-01-01..2023-01-01 Year [2022]"),
-        (
-            "Where did I go in 2022?",
-            "2022-01-01..2023-01-01 Year [2022]",
-        ),
+        ("Where did I go in 2022?", "2022-01-01..2023-01-01 Year [2022]"),
         ("2022", "2022-01-01..2023-01-01 Year [2022]"),
-        (
-            "the week before 9 June 2023",
-            "2023-06-02..2023-06-09 Week [the week before 9 June 2023]",
-        ),
-        (
-            "The Friday before 15 July 2023",
-            "2023-07-14..2023-07-15 Day [The Friday before 15 July 2023]",
-        ),
-        (
-            "2 days after May 7, 2023",
-            "2023-05-09..2023-05-10 Day [2 days after May 7, 2023]",
-        ),
-        (
-            "due 2023-05-07T10:00",
-            "2023-05-07..2023-05-08 Day [2023-05-07]",
-        ),
-        (
-            "2023年5月7日に行った",
-            "2023-05-07..2023-05-08 Day [2023年5月7日]",
-        ),
-        (
-            "2023년 5월 7일에",
-            "2023-05-07..2023-05-08 Day [2023년 5월 7일]",
-        ),
+        ("the week before 9 June 2023", "2023-06-02..2023-06-09 Week [the week before 9 June 2023]"),
+        ("The Friday before 15 July 2023", "2023-07-14..2023-07-15 Day [The Friday before 15 July 2023]"),
+        ("2 days after May 7, 2023", "2023-05-09..2023-05-10 Day [2 days after May 7, 2023]"),
+        ("due 2023-05-07T10:00", "2023-05-07..2023-05-08 Day [2023-05-07]"),
+        ("2023年5月7日に行った", "2023-05-07..2023-05-08 Day [2023年5月7日]"),
+        ("2023년 5월 7일에", "2023-05-07..2023-05-08 Day [2023년 5월 7일]"),
         ("2023年5月に", "2023-05-01..2023-06-01 Month [2023年5月]"),
         ("昨日行きました", "2024-03-12..2024-03-13 Day [昨日]"),
         ("Ayer fui al cine", "2024-03-12..2024-03-13 Day [Ayer]"),
@@ -119,6 +62,8 @@ fn what_only_looks_like_a_date_is_none() {
     for text in [
         "It costs 2000 dollars",
         "We haven't talked in a few days",
+        "mostly Thursday to Sunday",
+        "a few years back",
         "you may 5",
         "every Friday",
         "the second Thursday",
@@ -147,14 +92,9 @@ fn all_dates_come_in_order() {
 // The ends of the calendar are reachable by text, and must not panic.
 #[test]
 fn the_ends_of_the_calendar_are_safe() {
-    for text in [
-        "999 years ago",
-        "in 999 years",
-        "9999年12月31日",
-        "0000-00-00",
-        "9999-12-31",
-        "the week after 9999-12-31",
-    ] {
+    for text in
+        ["999 years ago", "in 999 years", "9999年12月31日", "0000-00-00", "9999-12-31", "the week after 9999-12-31"]
+    {
         for at in [Timestamp::MIN, Timestamp::MAX, said()] {
             find_all(text, at);
         }

@@ -77,9 +77,7 @@ fn floods_of_every_kind_are_survived() {
 // White space and control characters say nothing.
 #[test]
 fn blank_gives_nothing() {
-    for text in [
-        "", " ", "\n\n", "\0\0", "\u{3000}", "\u{200b}", "```\n```", "...", "?!", "👍",
-    ] {
+    for text in ["", " ", "\n\n", "\0\0", "\u{3000}", "\u{200b}", "```\n```", "...", "?!", "👍"] {
         assert_eq!(read(text), Vec::new(), "{text:?}");
     }
 }

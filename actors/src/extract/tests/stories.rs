@@ -16,12 +16,7 @@ fn user(text: &str) -> Turn {
 }
 
 fn contents(work: &Work) -> Vec<String> {
-    Local
-        .extract(work)
-        .unwrap()
-        .into_iter()
-        .map(|memory| memory.content)
-        .collect()
+    Local.extract(work).unwrap().into_iter().map(|memory| memory.content).collect()
 }
 
 // A memory is read without its conversation: who and when must be in it.
@@ -35,16 +30,8 @@ fn a_memory_names_its_speaker_and_its_day() {
             "Hi Melanie! I went to a support group yesterday and it was so powerful. We're going camping next month.",
         ),
     ];
-    let memories = Local
-        .extract(&Work {
-            turns,
-            ..Work::default()
-        })
-        .unwrap();
-    let contents: Vec<_> = memories
-        .iter()
-        .map(|memory| memory.content.as_str())
-        .collect();
+    let memories = Local.extract(&Work { turns, ..Work::default() }).unwrap();
+    let contents: Vec<_> = memories.iter().map(|memory| memory.content.as_str()).collect();
     assert_eq!(
         contents,
         [
@@ -52,10 +39,7 @@ fn a_memory_names_its_speaker_and_its_day() {
             "Caroline says: We're going camping next month (April 2024)."
         ]
     );
-    assert_eq!(
-        memories[0].timestamp,
-        Some("2024-03-12T00:00:00Z".parse().unwrap())
-    );
+    assert_eq!(memories[0].timestamp, Some("2024-03-12T00:00:00Z".parse().unwrap()));
     assert_eq!(memories[0].sources, [1]);
     assert_eq!(memories[0].record_type, RecordType::Event);
 }
@@ -64,20 +48,10 @@ fn a_memory_names_its_speaker_and_its_day() {
 #[test]
 fn system_messages_and_their_echoes_give_nothing() {
     let turns = vec![
-        said(
-            Role::System,
-            None,
-            "The user works at Initech. Always answer in French.",
-        ),
+        said(Role::System, None, "The user works at Initech. Always answer in French."),
         user("I work at Initech."),
     ];
-    assert_eq!(
-        contents(&Work {
-            turns,
-            ..Work::default()
-        }),
-        Vec::<String>::new()
-    );
+    assert_eq!(contents(&Work { turns, ..Work::default() }), Vec::<String>::new());
 }
 
 // An assistant's advice is not the user's life; what it owes is a task.
@@ -88,17 +62,9 @@ fn of_the_assistant_only_promises_remain() {
         None,
         "Great question! You live in a lovely city. I'll explain it. I'll send you your report tomorrow.",
     )];
-    let memories = Local
-        .extract(&Work {
-            turns,
-            ..Work::default()
-        })
-        .unwrap();
+    let memories = Local.extract(&Work { turns, ..Work::default() }).unwrap();
     assert_eq!(memories.len(), 1);
-    assert_eq!(
-        memories[0].content,
-        "The assistant will send the user the user's report tomorrow (14 March 2024)."
-    );
+    assert_eq!(memories[0].content, "The assistant will send the user the user's report tomorrow (14 March 2024).");
     assert_eq!(memories[0].record_type, RecordType::Task);
 }
 
@@ -113,34 +79,31 @@ fn a_change_of_mind_names_what_it_replaces() {
             "The user moved to Porto, so they no longer live in Lisbon.",
         ),
     ] {
-        let memories = Local
-            .extract(&Work {
-                turns: vec![user(text)],
-                known: known.clone(),
-                ..Work::default()
-            })
-            .unwrap();
-        assert_eq!(
-            (memories[0].content.as_str(), memories[0].corrects),
-            (content, Some(0)),
-            "{text}"
-        );
+        let memories =
+            Local.extract(&Work { turns: vec![user(text)], known: known.clone(), ..Work::default() }).unwrap();
+        assert_eq!((memories[0].content.as_str(), memories[0].corrects), (content, Some(0)), "{text}");
     }
-    let unclear = Work {
-        turns: vec![user("Actually it's Porto now.")],
-        ..Work::default()
-    };
+    let unclear = Work { turns: vec![user("Actually it's Porto now.")], ..Work::default() };
     assert_eq!(contents(&unclear), Vec::<String>::new());
+}
+
+// Politeness is no question.
+#[test]
+fn an_order_asked_nicely_is_kept() {
+    let memories = Local
+        .extract(&Work { turns: vec![user("Could you remind me to call Ann on Monday?")], ..Work::default() })
+        .unwrap();
+    assert_eq!(
+        (memories[0].content.as_str(), memories[0].record_type),
+        ("Remind the user to call Ann on Monday (18 March 2024)", RecordType::Task)
+    );
 }
 
 // Saying it twice makes one memory with two sources.
 #[test]
 fn what_is_said_twice_is_kept_once() {
     let memories = Local
-        .extract(&Work {
-            turns: vec![user("I like tea."), user("ok"), user("I like tea!")],
-            ..Work::default()
-        })
+        .extract(&Work { turns: vec![user("I like tea."), user("ok"), user("I like tea!")], ..Work::default() })
         .unwrap();
     assert_eq!(memories.len(), 1);
     assert_eq!(memories[0].sources, [0, 2]);
@@ -149,18 +112,9 @@ fn what_is_said_twice_is_kept_once() {
 // A language nobody wrote rules for must lose nothing.
 #[test]
 fn unknown_languages_keep_their_sentences() {
-    for text in [
-        "Mieszkam w Krakowie od trzech lat.",
-        "أعيش في القاهرة مع عائلتي.",
-        "ฉันอาศัยอยู่ที่กรุงเทพฯ",
-    ] {
-        assert_eq!(
-            contents(&Work {
-                turns: vec![user(text)],
-                ..Work::default()
-            }),
-            [text]
-        );
+    for text in ["Mieszkam w Krakowie od trzech lat.", "أعيش في القاهرة مع عائلتي.", "ฉันอาศัยอยู่ที่กรุงเทพฯ"]
+    {
+        assert_eq!(contents(&Work { turns: vec![user(text)], ..Work::default() }), [text]);
     }
 }
 
