@@ -47,7 +47,7 @@ fn extract(work: &Work) -> Vec<Extracted> {
     let known = known::Known::new(&work.known, orders(work));
     let mut out: Vec<Extracted> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut before = String::new();
+    let mut before = last_said(work);
     for (index, turn) in work.turns.iter().enumerate() {
         for statement in turn::statements(turn, &company(work, turn)) {
             let mut content = shortened(statement.content);
@@ -83,6 +83,13 @@ fn extract(work: &Work) -> Vec<Extracted> {
         }
     }
     out
+}
+
+/// The last statement before these turns: what "it's Porto now" is about.
+fn last_said(work: &Work) -> String {
+    let person = work.before.iter().rev().find(|turn| matches!(turn.role, Role::User | Role::Other));
+    let last = person.and_then(|turn| turn::statements(turn, &company(work, turn)).pop());
+    last.map(|statement| statement.content).unwrap_or_default()
 }
 
 fn add_source(memory: &mut Extracted, index: usize) {
