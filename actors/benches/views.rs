@@ -1,7 +1,8 @@
 //! How fast the search views are, side by side in one run: words by number of documents; vectors by exact scan, by codes
 //! and by graph. Times depend on the machine, so read the ratios and the recall.
 //!
-//! `cargo bench -p memlog-actors --bench views [-- SIZE...]`; sizes of the vector part, 1000 10000 100000 by default.
+//! `cargo bench -p memlog-actors --bench views [-- keyword | SIZE...]`; the sizes are those of the vector part, 1000 10000
+//! 100000 by default.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -56,8 +57,11 @@ fn main() {
     let sizes: Vec<usize> = std::env::args()
         .filter_map(|size| size.parse().ok())
         .collect();
+    let words_only = std::env::args().any(|arg| arg == "keyword");
     if sizes.is_empty() {
         keyword();
+    }
+    if sizes.is_empty() && !words_only {
         [1_000, 10_000, 100_000].into_iter().for_each(vector);
     }
     sizes.into_iter().for_each(vector);

@@ -226,11 +226,15 @@ const SPANISH: &[&str] = &[
 
 /// Whether a folded, lower-case word is left out of the index and of queries.
 pub(super) fn is_stop(word: &str) -> bool {
-    // The longest word of the lists has 10 letters; most words fail here or at their first letters.
-    word.len() <= 20
-        && [ENGLISH, RUSSIAN, SPANISH]
-            .iter()
-            .any(|list| list.binary_search(&word).is_ok())
+    if word.is_ascii() {
+        // No word of these lists is longer.
+        word.len() <= 10
+            && [ENGLISH, SPANISH]
+                .iter()
+                .any(|list| list.binary_search(&word).is_ok())
+    } else {
+        RUSSIAN.binary_search(&word).is_ok()
+    }
 }
 
 #[cfg(test)]
@@ -242,6 +246,10 @@ mod tests {
     fn the_lists_are_in_order() {
         for list in [ENGLISH, RUSSIAN, SPANISH] {
             assert!(list.is_sorted(), "{list:?}");
+            assert!(
+                list.iter().all(|word| !word.is_ascii() || word.len() <= 10),
+                "{list:?}"
+            );
         }
     }
 

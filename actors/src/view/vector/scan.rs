@@ -35,9 +35,10 @@ impl Vectors {
         limit: usize,
         keep: &dyn Fn(u32) -> bool,
     ) -> Vec<(u32, f32)> {
+        let few = || self.sample(keep) * self.live as f32 <= self.limits.exact_to as f32;
         match &self.codes {
-            Some(codes) => self.scan_codes(codes, query, limit, keep),
-            None => {
+            Some(codes) if !few() => self.scan_codes(codes, query, limit, keep),
+            _ => {
                 let mut kept = Kept::new(keep);
                 let slots = (0..self.docs.len() as u32)
                     .filter(|slot| kept.keeps(self.docs[*slot as usize]));

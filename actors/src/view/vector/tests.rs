@@ -26,7 +26,7 @@ const CODES: Limits = Limits {
 
 /// A graph as soon as the tests' data is in.
 const GRAPH: Limits = Limits {
-    hnsw_from: 3_000,
+    hnsw_from: 1_500,
     ..CODES
 };
 
@@ -124,8 +124,8 @@ fn assert_shared<T: Send + Sync>() {}
 #[test]
 fn both_sides_of_each_crossing_agree_with_brute_force() {
     assert_shared::<Vectors>();
-    let mut vectors = clustered(4_020, 192, 7);
-    let queries = vectors.split_off(4_000);
+    let mut vectors = clustered(2_020, 192, 7);
+    let queries = vectors.split_off(2_000);
     for (limits, graph, least) in [
         (EXACT, false, 0.98),
         (CODES, false, 0.98),
@@ -166,24 +166,18 @@ fn one_document_of_alice_among_ten_thousand_nearer_ones() {
     let near = clustered(1, 32, 5).remove(0);
     let mut random = Random(11);
     let far: Vec<f32> = near.iter().map(|part| -part).collect();
-    for limits in [
-        EXACT,
-        CODES,
-        Limits {
-            hnsw_from: 5_000,
-            ..CODES
-        },
-    ] {
+    // Building a graph is slow unoptimised, so there it is fewer.
+    for (limits, others) in [(EXACT, 10_000), (CODES, 10_000), (GRAPH, 3_000)] {
         let mut view = Vectors::new(32, limits);
-        for doc in 0..10_000 {
+        for doc in 0..others {
             let vector: Vec<f32> = near.iter().map(|part| part + 0.3 * random.next()).collect();
-            view.insert(doc, 0, if doc == 5_000 { &far } else { &vector });
+            view.insert(doc, 0, if doc == 1_000 { &far } else { &vector });
         }
         view.wait();
-        let hits = view.nearest(&near, 3, &|doc| doc == 5_000);
-        assert_eq!(hits.iter().map(|hit| hit.0).collect::<Vec<_>>(), [5_000]);
+        let hits = view.nearest(&near, 3, &|doc| doc == 1_000);
+        assert_eq!(hits.iter().map(|hit| hit.0).collect::<Vec<_>>(), [1_000]);
         // A filter that keeps a lot, all of it far away, must not fool the graph either.
-        let hits = view.nearest(&far, 3, &|doc| doc != 5_000);
+        let hits = view.nearest(&far, 3, &|doc| doc != 1_000);
         assert_eq!(hits.len(), 3);
     }
 }
@@ -226,8 +220,8 @@ fn a_document_of_many_chunks_takes_one_place() {
 // "Thanks!" is said ten thousand times; a graph of equal points must still lead out of them.
 #[test]
 fn a_crowd_of_equal_vectors_hides_nobody() {
-    let mut vectors = clustered(4_020, 64, 17);
-    let queries = vectors.split_off(4_000);
+    let mut vectors = clustered(2_020, 64, 17);
+    let queries = vectors.split_off(2_000);
     let same = vectors[0].clone();
     for vector in vectors.iter_mut().step_by(2) {
         vector.clone_from(&same);
@@ -241,10 +235,10 @@ fn a_crowd_of_equal_vectors_hides_nobody() {
 // The graph cannot delete, so it carries its dead along until it is built anew, and what is newer is scanned beside it.
 #[test]
 fn the_graph_lives_through_growth_death_and_rebuilding() {
-    let mut vectors = clustered(6_020, 64, 23);
-    let queries = vectors.split_off(6_000);
-    let mut view = filled(&vectors[..4_000], GRAPH);
-    for (doc, vector) in (4_000..).zip(&vectors[4_000..]) {
+    let mut vectors = clustered(3_020, 64, 23);
+    let queries = vectors.split_off(3_000);
+    let mut view = filled(&vectors[..2_000], GRAPH);
+    for (doc, vector) in (2_000..).zip(&vectors[2_000..]) {
         view.insert(doc, 0, vector);
         // At once, whatever the background is doing.
         assert_eq!(view.nearest(vector, 1, &|_| true)[0].0, doc);
@@ -253,13 +247,13 @@ fn the_graph_lives_through_growth_death_and_rebuilding() {
     assert!(recall(&view, &vectors, &queries, &|_| true) >= 0.9);
     // Up to just below the rebuild the dead stay in the graph, and displace nobody.
     let gone = |doc: u32| doc.is_multiple_of(6);
-    (0..6_000)
+    (0..3_000)
         .filter(|doc| gone(*doc))
         .for_each(|doc| view.remove(doc));
-    assert!(view.graph.as_ref().is_some_and(|side| side.dead > 900));
+    assert!(view.graph.as_ref().is_some_and(|side| side.dead > 450));
     assert_tidy(&view);
     assert!(recall(&view, &vectors, &queries, &|doc| !gone(doc)) >= 0.9);
-    (0..6_000)
+    (0..3_000)
         .filter(|doc| doc % 5 == 0)
         .for_each(|doc| view.remove(doc));
     view.wait();
@@ -271,11 +265,37 @@ fn the_graph_lives_through_growth_death_and_rebuilding() {
     assert!(recall(&view, &vectors, &queries, &|doc| !gone(doc) && doc % 5 != 0) >= 0.9);
     assert_tidy(&view);
     // Small again: no graph, and every slot is free to be used.
-    (0..5_000).for_each(|doc| view.remove(doc));
+    (0..2_700).for_each(|doc| view.remove(doc));
     view.wait();
     assert!(!view.has_graph());
     assert_eq!(view.free.len() + view.live, view.docs.len());
     assert_tidy(&view);
+}
+
+// A profile that is only read must get its graph too, and readers must not stand in the builder's way, nor it in theirs.
+#[test]
+fn readers_go_on_while_the_graph_is_built_and_then_use_it() {
+    let vectors = clustered(1_600, 64, 29);
+    let mut view = Vectors::new(64, GRAPH);
+    for (doc, vector) in (0..).zip(&vectors) {
+        view.insert(doc, 0, vector);
+    }
+    let view = &view;
+    std::thread::scope(|scope| {
+        for reader in 0..2 {
+            let mine = vectors.iter().enumerate().skip(reader).step_by(16);
+            scope.spawn(move || {
+                for (doc, vector) in mine.cycle().take(400) {
+                    assert_eq!(view.nearest(vector, 3, &|_| true)[0].0, doc as u32);
+                }
+            });
+        }
+    });
+    while !view.has_graph() {
+        std::thread::yield_now();
+    }
+    assert!(view.job.is_some(), "nobody has adopted it yet");
+    assert_eq!(view.nearest(&vectors[5], 3, &|_| true)[0].0, 5);
 }
 
 /// What must hold at any time: dead slots hold nothing, and no slot is both free and known to a graph.
