@@ -1,6 +1,8 @@
 //! What a question says besides its words: whom it names, which dates, and whether it asks about the assistant.
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 /// How exactly a date was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,14 @@ pub struct DateSpan {
     pub end: Timestamp,
     /// How exactly it was named.
     pub precision: Precision,
+}
+
+impl DateSpan {
+    /// From the first day to the one after the last, in UTC; `None` outside the times that can be told.
+    pub fn days(start: Date, end: Date, precision: Precision) -> Option<DateSpan> {
+        let midnight = |day: Date| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok();
+        Some(DateSpan { start: midnight(start)?, end: midnight(end)?, precision })
+    }
 }
 
 /// A question, with the dates that the caller found in it, resolved against the reference date.

@@ -118,8 +118,7 @@ fn at(day: &str) -> Timestamp {
 }
 
 fn span(start: &str, end: &str, precision: Precision) -> DateSpan {
-    let midnight = |day: &str| format!("{day}T00:00:00Z").parse().unwrap();
-    DateSpan { start: midnight(start), end: midnight(end), precision }
+    DateSpan::days(start.parse().unwrap(), end.parse().unwrap(), precision).unwrap()
 }
 
 #[test]
