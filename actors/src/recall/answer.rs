@@ -1,5 +1,5 @@
-//! Recall's answer without a language model: the fewest stored sentences that answer, each with who, when and the number of
-//! its candidate. Every word between the quotes or before the brackets is stored text; nothing is made up.
+//! Recall's answer without a language model: the fewest stored sentences that answer, each with who, when and the
+//! number of its candidate. Every word between the quotes or before the brackets is stored text; nothing is made up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,8 @@ impl Length {
         }
     }
 
-    /// A further sentence must meet the question with this part of the first one's weight, or it is about something else.
+    /// A further sentence must meet the question with this part of the first one's weight, or it is about something
+    /// else.
     fn share_min(self) -> f32 {
         match self {
             Length::Short | Length::Medium => 0.4,

@@ -85,7 +85,14 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Scripts that write words without spaces between them, Hangul for its attached particles.
 fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{20000}'..='\u{3FFFF}')
+    matches!(
+        c,
+        '\u{0E00}'..='\u{0EFF}'
+            | '\u{3040}'..='\u{30FF}'
+            | '\u{3400}'..='\u{9FFF}'
+            | '\u{AC00}'..='\u{D7AF}'
+            | '\u{20000}'..='\u{3FFFF}'
+    )
 }
 
 #[cfg(test)]

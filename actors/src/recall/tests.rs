@@ -123,7 +123,8 @@ fn span(start: &str, end: &str, precision: Precision) -> DateSpan {
 
 #[test]
 fn nothing_that_matches_gives_nothing() {
-    // Why: recall must be able to say "I do not know"; a nearest neighbour always exists, and means nothing when it is far.
+    // Why: recall must be able to say "I do not know"; a nearest neighbour always exists, and means nothing when it is
+    // far.
     let mut toy = Toy::asked("volcano eruption");
     let tea = toy.say(1, 0, "2024-01-01", "I like tea.");
     assert!(toy.ranked().is_empty());
