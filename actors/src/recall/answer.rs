@@ -1,5 +1,5 @@
-//! Recall's answer without a language model: the fewest stored sentences that answer, each with who, when and the number of
-//! its candidate. Every word between the quotes or before the brackets is stored text; nothing is made up.
+//! Recall's answer without a language model: the fewest stored sentences that answer, each with who, when and the
+//! number of its candidate. Every word between the quotes or before the brackets is stored text; nothing is made up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,11 @@ const SENTENCE_CHARS_MAX: usize = 400;
 /// Candidates further down are never quoted: they cost time and seldom add anything.
 const CANDIDATES_MAX: usize = 20;
 /// How much standing first among the candidates counts, against 1 for all the question's words.
-const RANK_WEIGHT: f32 = 0.5;
+const RANK_WEIGHT: f32 = 1.0;
+/// How much a sentence counts for saying what the question does not: an echo of the question answers nothing.
+const NEWS_WEIGHT: f32 = 0.2;
+/// More words of its own than this do not make it better.
+const NEWS_MAX: usize = 6;
 /// A word of the question that an earlier sentence met counts this much: lists ("which pets?") go on, repetitions fade.
 const MET_BEFORE: f32 = 0.75;
 /// Two sentences that share this part of the shorter one's words say the same.
@@ -58,11 +62,12 @@ impl Length {
         }
     }
 
-    /// A further sentence must be worth this part of the first one.
-    fn worth_min(self) -> f32 {
+    /// A further sentence must meet the question with this part of the first one's weight, or it is about something
+    /// else.
+    fn share_min(self) -> f32 {
         match self {
-            Length::Short | Length::Medium => 0.6,
-            Length::Long => 0.3,
+            Length::Short | Length::Medium => 0.4,
+            Length::Long => 0.25,
         }
     }
 }
@@ -83,20 +88,19 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
     let asked: BTreeSet<String> = terms(question).into_iter().collect();
     let pool = pool(&asked, candidates);
     let rarity = rarity(&asked, &pool);
+    let weight = |sentence: &Sentence<'_>| sentence.meets.iter().map(|word| rarity[word]).sum::<f32>();
     let mut said: Vec<&Sentence<'_>> = Vec::new();
     let mut covered = BTreeSet::new();
-    let mut first_worth = None;
     while said.len() < length.sentences_max() {
+        let needed = said.first().map_or(0.0, |first| length.share_min() * weight(first));
         let next = pool
             .iter()
+            .filter(|sentence| weight(sentence) >= needed)
             .filter(|sentence| !said.iter().any(|other| same(&sentence.words, &other.words)))
-            .map(|sentence| (worth(sentence, &covered, &rarity), sentence))
+            .map(|sentence| (worth(sentence, &asked, &covered, &rarity), sentence))
             // The first of equals: candidates are in order, and so are their sentences.
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let Some((worth, sentence)) = next else { break };
-        if worth < length.worth_min() * *first_worth.get_or_insert(worth) {
-            break;
-        }
+        let Some((_, sentence)) = next else { break };
         covered.extend(sentence.meets.iter().cloned());
         said.push(sentence);
     }
@@ -134,13 +138,19 @@ fn rarity(asked: &BTreeSet<String>, pool: &[Sentence<'_>]) -> BTreeMap<String, f
 }
 
 /// The question's words that it meets, those met before a little less, and the place of its candidate.
-fn worth(sentence: &Sentence<'_>, covered: &BTreeSet<String>, rarity: &BTreeMap<String, f32>) -> f32 {
+fn worth(
+    sentence: &Sentence<'_>,
+    asked: &BTreeSet<String>,
+    covered: &BTreeSet<String>,
+    rarity: &BTreeMap<String, f32>,
+) -> f32 {
     let meets = sentence.meets.iter().map(|word| {
         let weight = rarity.get(word).copied().unwrap_or_default();
         if covered.contains(word) { MET_BEFORE * weight } else { weight }
     });
     let place = 1.0 - sentence.from as f32 / CANDIDATES_MAX as f32;
-    meets.sum::<f32>() + RANK_WEIGHT * place
+    let news = sentence.words.difference(asked).count().min(NEWS_MAX) as f32 / NEWS_MAX as f32;
+    meets.sum::<f32>() + RANK_WEIGHT * place + NEWS_WEIGHT * news
 }
 
 fn same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {

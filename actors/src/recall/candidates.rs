@@ -18,9 +18,9 @@ pub(super) struct Candidate {
 /// Candidates by document number: the order makes every sum over them the same each time.
 pub(super) type Candidates = BTreeMap<u32, Candidate>;
 
-/// The best `limit` of each leg, their neighbours and the messages that records were made from. Both legs are computed for
-/// every candidate of either: fusing only what both happened to list loses more than one leg alone.
-/// Empty when nothing matches: no word is shared, and no vector is nearer than the floor.
+/// The best `limit` of each leg, their neighbours and the messages that records were made from. Both legs are computed
+/// for every candidate of either: fusing only what both happened to list loses more than one leg alone. Empty when
+/// nothing matches: no word is shared, and no vector is nearer than the floor.
 pub(super) fn gather(corpus: &impl Corpus, limit: usize) -> Candidates {
     let keyword = corpus.keyword_best(limit);
     let vector = corpus.vector_best(limit);
@@ -66,7 +66,8 @@ fn with_company(corpus: &impl Corpus, seeds: &BTreeSet<u32>) -> BTreeMap<u32, Do
     found
 }
 
-/// Distances from the mean in standard deviations. What is unknown counts as the mean, as does all when nothing differs.
+/// Distances from the mean in standard deviations. What is unknown counts as the mean, as does all when nothing
+/// differs.
 fn z_scores(scores: Vec<Option<f32>>) -> Vec<f32> {
     let known: Vec<f32> = scores.iter().flatten().copied().collect();
     let count = known.len().max(1) as f32;

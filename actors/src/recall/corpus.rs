@@ -33,10 +33,12 @@ pub struct Doc {
 
 /// A profile's documents as one question and one filter see them: the query is already bound into both searches.
 pub trait Corpus {
-    /// The facts of `doc`; `None` when it is gone, expired or of another tenant: such a document has no influence at all.
+    /// The facts of `doc`; `None` when it is gone, expired or of another tenant: such a document has no influence at
+    /// all.
     fn doc(&self, doc: u32) -> Option<Doc>;
 
-    /// Whether the request's filter lets `doc` be listed. A message that is filtered out still tells about its neighbours.
+    /// Whether the request's filter lets `doc` be listed. A message that is filtered out still tells about its
+    /// neighbours.
     fn admits(&self, doc: u32) -> bool;
 
     /// The message `offset` places away in the same thread, in order of arrival.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidates::Candidates;
 use super::corpus::Scored;
 
-/// A message whose own words match better than its best record by more than this holds what the records left out; then it
-/// stands for them. In standard deviations, as all scores here.
+/// A message whose own words match better than its best record by more than this holds what the records left out; then
+/// it stands for them. In standard deviations, as all scores here.
 const RECORD_MISSES: f32 = 1.5;
 /// What a further record costs that was made from messages which a better hit already stands for.
 const REPEATS: f32 = 1.0;

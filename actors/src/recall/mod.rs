@@ -1,9 +1,9 @@
 //! From a question to ranked hits, an answer and a summary, without a language model. Pure code: it sees documents
 //! through [`Corpus`] and plain structs; no actor, no clock, no log and no network enters here.
 //!
-//! The ranking adds the standard scores (z-scores) of the keyword and the vector search and then lets the conversation speak: an answer
-//! follows its question, a session that matches once is likely to match again, and a name or a date in the question
-//! points at who said it and when.
+//! The ranking adds the standard scores (z-scores) of the keyword and the vector search and then lets the conversation
+//! speak: an answer follows its question, a session that matches once is likely to match again, and a name or a date in
+//! the question points at who said it and when.
 
 pub mod answer;
 mod candidates;
@@ -22,6 +22,8 @@ pub use question::{DateSpan, Precision, Question};
 pub use rank::{Breadth, Hit, rank};
 pub use words::asks;
 
-/// Best cosine with all-MiniLM-L6-v2 below which a question that shares no word with anything is held to match nothing.
-/// See [`Corpus::cosine_floor`] for how it was chosen.
+/// Cosine of all-MiniLM-L6-v2 below which a document that shares no word with the question is held to be about
+/// something else. Measured on LoCoMo: the nearest of a conversation's own turns was above it for each of its 1,986
+/// questions (lowest 0.305, median 0.65), and below it for 28 % of them when they were asked of a stranger's
+/// conversation (median 0.35). It belongs to this model alone; another one's cosines may all lie higher.
 pub const MINILM_COSINE_FLOOR: f32 = 0.30;

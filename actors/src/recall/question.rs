@@ -1,6 +1,8 @@
 //! What a question says besides its words: whom it names, which dates, and whether it asks about the assistant.
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 /// How exactly a date was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,14 @@ pub struct DateSpan {
     pub end: Timestamp,
     /// How exactly it was named.
     pub precision: Precision,
+}
+
+impl DateSpan {
+    /// From the first day to the one after the last, in UTC; `None` outside the times that can be told.
+    pub fn days(start: Date, end: Date, precision: Precision) -> Option<DateSpan> {
+        let midnight = |day: Date| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok();
+        Some(DateSpan { start: midnight(start)?, end: midnight(end)?, precision })
+    }
 }
 
 /// A question, with the dates that the caller found in it, resolved against the reference date.
@@ -75,7 +85,14 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Scripts that write words without spaces between them, Hangul for its attached particles.
 fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{20000}'..='\u{3FFFF}')
+    matches!(
+        c,
+        '\u{0E00}'..='\u{0EFF}'
+            | '\u{3040}'..='\u{30FF}'
+            | '\u{3400}'..='\u{9FFF}'
+            | '\u{AC00}'..='\u{D7AF}'
+            | '\u{20000}'..='\u{3FFFF}'
+    )
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ pub struct Hit {
     /// The document.
     pub doc: u32,
     /// Between 0 and 1: `1 / (1 + e^(-s/4))` of the summed standard scores `s`, so 0.5 is the average candidate
-    /// of this question and some 0.9 stands out clearly. It orders the hits of one question; between questions it says nothing.
+    /// of this question and some 0.9 stands out clearly. It orders the hits of one question; between questions it says
+    /// nothing.
     pub score: f32,
 }
 

@@ -1,8 +1,9 @@
 //! What the conversation around a document adds to its own words.
 //!
 //! The weights are round and untuned, in units of one standard deviation of the candidates' scores. They were tried on
-//! LoCoMo's ten conversations (5,882 turns); weights fitted to nine of them gained one point on the tenth, too little to give up
-//! numbers that a reader can remember.
+//! LoCoMo's ten conversations (5,882 turns), where 77 % of the evidence comes within the first ten, 74 % without
+//! vectors. Weights fitted to nine of them gained one point on the tenth, too little to give up numbers that a reader
+//! can remember.
 
 use std::collections::BTreeMap;
 

@@ -147,8 +147,8 @@ fn last_session(session: &Session, now: Timestamp, out: &mut String) {
     }
 }
 
-/// Markdown that shows `line`, which is one line, as it is: no heading, list, fence, link, emphasis or HTML comes of it.
-/// Only what has a meaning where it stands is escaped, for most readers are agents and people who read the source.
+/// Markdown that shows `line`, which is one line, as it is: no heading, list, fence, link, emphasis or HTML comes of
+/// it. Only what has a meaning where it stands is escaped, for most readers are agents and people who read the source.
 fn escape(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let numbered = line.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0 && line[*at..].starts_with(['.', ')']));

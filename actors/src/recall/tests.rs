@@ -118,13 +118,13 @@ fn at(day: &str) -> Timestamp {
 }
 
 fn span(start: &str, end: &str, precision: Precision) -> DateSpan {
-    let midnight = |day: &str| format!("{day}T00:00:00Z").parse().unwrap();
-    DateSpan { start: midnight(start), end: midnight(end), precision }
+    DateSpan::days(start.parse().unwrap(), end.parse().unwrap(), precision).unwrap()
 }
 
 #[test]
 fn nothing_that_matches_gives_nothing() {
-    // Why: recall must be able to say "I do not know"; a nearest neighbour always exists, and means nothing when it is far.
+    // Why: recall must be able to say "I do not know"; a nearest neighbour always exists, and means nothing when it is
+    // far.
     let mut toy = Toy::asked("volcano eruption");
     let tea = toy.say(1, 0, "2024-01-01", "I like tea.");
     assert!(toy.ranked().is_empty());
