@@ -115,9 +115,9 @@ fn an_absurd_length_is_refused_without_reserving_memory() {
     assert_eq!(codec::decode_facts(24, 1, &absurd), Err(Error::Damaged));
 }
 
-/// Ids are sixteen bare bytes on the disk and text for people.
+/// Eight bytes of length before each id would be a tenth of the log.
 #[test]
-fn ids_are_bare_in_bytes_and_text_in_json() {
+fn ids_are_sixteen_bare_bytes() {
     let facts = Facts::SpeakerRemoved(SpeakerRemovedV1 { speaker: SpeakerId(samples::uuid(4)) });
     assert_eq!(codec::encode_facts(&facts), [&[1][..], &[4; 16]].concat());
 }

@@ -4,7 +4,7 @@ use memlog_events::{code::*, event::*, ids::*};
 use uuid::Uuid;
 
 /// Ids that are easy to see in a dump.
-pub fn uuid(n: u8) -> Uuid {
+pub(crate) fn uuid(n: u8) -> Uuid {
     Uuid::from_bytes([n; 16])
 }
 
@@ -17,7 +17,7 @@ fn slot(n: u64) -> Slot {
 }
 
 /// Facts by the name of their struct.
-pub fn facts() -> Vec<(&'static str, Facts)> {
+pub(crate) fn facts() -> Vec<(&'static str, Facts)> {
     let mut all = people();
     all.extend(records());
     all.extend(jobs());
@@ -28,7 +28,14 @@ fn people() -> Vec<(&'static str, Facts)> {
     vec![
         ("profile_created", Facts::ProfileCreated(ProfileCreatedV1 { slot: slot(1), namespace: [1; 16] })),
         ("profile_deleted", Facts::ProfileDeleted(ProfileDeletedV1 { slot: slot(1) })),
-        ("speaker_added", Facts::SpeakerAdded(SpeakerAddedV1 { speaker: SpeakerId(uuid(4)), slot: slot(2) })),
+        (
+            "speaker_added",
+            Facts::SpeakerAdded(SpeakerAddedV1 {
+                speaker: SpeakerId(uuid(4)),
+                slot: slot(2),
+                name_digest: Digest([2; 32]),
+            }),
+        ),
         ("speaker_removed", Facts::SpeakerRemoved(SpeakerRemovedV1 { speaker: SpeakerId(uuid(4)) })),
         ("thread_created", Facts::ThreadCreated(ThreadCreatedV1 { slot: slot(3), derived: true })),
         ("thread_deleted", Facts::ThreadDeleted(ThreadDeletedV1 { slot: slot(3) })),
@@ -120,7 +127,7 @@ fn jobs() -> Vec<(&'static str, Facts)> {
 }
 
 /// Contents by the name of their struct.
-pub fn contents() -> Vec<(&'static str, Content)> {
+pub(crate) fn contents() -> Vec<(&'static str, Content)> {
     let text = |text: &str| text.to_owned();
     vec![
         ("by_content", Content::By(ByContentV1 { by: ByV1::default() })),
