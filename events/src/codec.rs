@@ -41,22 +41,19 @@ pub enum Error {
 }
 
 fn config() -> impl bincode::config::Config {
-    bincode::config::standard()
-        .with_little_endian()
-        .with_fixed_int_encoding()
-        .with_limit::<DECODED_BYTES_MAX>()
+    bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<DECODED_BYTES_MAX>()
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the place that has the right to")]
 fn write<T: Serialize>(mut out: Vec<u8>, value: &T) -> Vec<u8> {
     // A vector takes any length, and frozen structs hold nothing that serde refuses.
-    bincode::serde::encode_into_std_write(value, &mut out, config())
-        .expect("frozen structs always encode");
+    bincode::serde::encode_into_std_write(value, &mut out, config()).expect("frozen structs always encode");
     out
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the place that has the right to")]
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
-    let (value, used) =
-        bincode::serde::decode_from_slice(body, config()).map_err(|_| Error::Damaged)?;
+    let (value, used) = bincode::serde::decode_from_slice(body, config()).map_err(|_| Error::Damaged)?;
     match body.len() - used {
         0 => Ok(value),
         left => Err(Error::LeftOver(left)),

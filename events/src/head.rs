@@ -9,9 +9,7 @@ use uuid::Uuid;
 use crate::{
     code::StreamKind,
     codec::CODEC_BINCODE_2_FIXED_LE,
-    ids::{
-        EventId, KeyPath, Micros, Partition, Position, Scope, Slot, StreamId, StreamKey, Version,
-    },
+    ids::{EventId, KeyPath, Micros, Partition, Position, Scope, Slot, StreamId, StreamKey, Version},
 };
 
 /// The first four bytes of every event.
@@ -94,10 +92,7 @@ impl Head {
     /// The head's bytes, checksum over it and the facts included.
     pub fn to_bytes(&self, facts: &[u8]) -> [u8; HEAD_BYTES] {
         debug_assert_eq!(facts.len(), self.facts_bytes as usize);
-        let mut out = Writer {
-            bytes: [0; HEAD_BYTES],
-            at: 0,
-        };
+        let mut out = Writer { bytes: [0; HEAD_BYTES], at: 0 };
         out.put(&MAGIC);
         out.put(&[HEAD_VERSION, self.codec]);
         out.put(&self.kind.to_le_bytes());
@@ -156,21 +151,13 @@ impl Head {
             codec,
             kind,
             kind_version,
-            key: StreamKey {
-                partition,
-                scope,
-                stream,
-            },
+            key: StreamKey { partition, scope, stream },
             stream_kind: StreamKind(stream_kind),
             position,
             version,
             id: EventId(Uuid::from_bytes(from.take())),
             time,
-            keys: KeyPath {
-                scope: Slot(from.u64()),
-                stream: Slot(from.u64()),
-                subject: Slot(from.u64()),
-            },
+            keys: KeyPath { scope: Slot(from.u64()), stream: Slot(from.u64()), subject: Slot(from.u64()) },
             facts_bytes: u32::from_le_bytes(from.take()),
             content_bytes: u32::from_le_bytes(from.take()),
             place,
@@ -199,9 +186,7 @@ impl<'a> Parts<'a> {
         let head = Head::parse(event)?;
         let chain = *event[HEAD_BYTES..].first_chunk().ok_or(Error::NotAnEvent)?;
         let bodies = &event[FACTS_AT..];
-        let (facts, rest) = bodies
-            .split_at_checked(head.facts_bytes as usize)
-            .ok_or(Error::Checksum)?;
+        let (facts, rest) = bodies.split_at_checked(head.facts_bytes as usize).ok_or(Error::Checksum)?;
         if checksum(&event[..CHECKSUM_AT], facts) != event[CHECKSUM_AT..HEAD_BYTES] {
             return Err(Error::Checksum);
         }
@@ -210,22 +195,12 @@ impl<'a> Parts<'a> {
             (Place::Inline, n) if n == head.content_bytes as usize => Some(rest),
             _ => return Err(Error::Field),
         };
-        Ok(Self {
-            head,
-            chain,
-            facts,
-            sealed,
-        })
+        Ok(Self { head, chain, facts, sealed })
     }
 }
 
 /// The next hash of a stream's chain.
-pub fn chain(
-    key: &[u8; 32],
-    previous: &[u8; CHAIN_BYTES],
-    head: &[u8; HEAD_BYTES],
-    facts: &[u8],
-) -> [u8; CHAIN_BYTES] {
+pub fn chain(key: &[u8; 32], previous: &[u8; CHAIN_BYTES], head: &[u8; HEAD_BYTES], facts: &[u8]) -> [u8; CHAIN_BYTES] {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(previous).update(head).update(facts);
     *hasher.finalize().as_bytes()

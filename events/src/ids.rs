@@ -11,11 +11,7 @@ mod bare {
     use uuid::Uuid;
 
     pub(super) fn serialize<S: Serializer>(id: &Uuid, to: S) -> Result<S::Ok, S::Error> {
-        if to.is_human_readable() {
-            id.serialize(to)
-        } else {
-            id.as_bytes().serialize(to)
-        }
+        if to.is_human_readable() { id.serialize(to) } else { id.as_bytes().serialize(to) }
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Uuid, D::Error> {

@@ -30,12 +30,7 @@ pub(super) struct Owner {
 
 impl Owner {
     pub(super) fn of(head: &Head) -> Self {
-        Self {
-            key: head.key,
-            version: head.version,
-            id: head.id,
-            keys: head.keys,
-        }
+        Self { key: head.key, version: head.version, id: head.id, keys: head.keys }
     }
 
     fn slot(&self) -> Slot {
@@ -134,15 +129,7 @@ fn parse(name: &str) -> Option<(StreamKey, Version, EventId)> {
     let stream = StreamId(Uuid::try_parse(fields.next()?).ok()?);
     let version = Version(u64::from_str_radix(fields.next()?, 16).ok()?);
     let id = EventId(Uuid::try_parse(fields.next()?).ok()?);
-    Some((
-        StreamKey {
-            partition,
-            scope,
-            stream,
-        },
-        version,
-        id,
-    ))
+    Some((StreamKey { partition, scope, stream }, version, id))
 }
 
 fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
@@ -155,9 +142,5 @@ fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
 /// A new name is durable only once its folder is.
 pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     // Windows cannot open a folder as a file, and makes names durable by itself.
-    if cfg!(unix) {
-        File::open(dir)?.sync_all()
-    } else {
-        Ok(())
-    }
+    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }

@@ -44,11 +44,7 @@ impl Log {
         loop {
             let table = core.read()?.listed()?;
             let mut seen = 0;
-            for row in table
-                .range::<&[u8; 33]>(&from..&to)?
-                .rev()
-                .take(core.limits.page_events_max)
-            {
+            for row in table.range::<&[u8; 33]>(&from..&to)?.rev().take(core.limits.page_events_max) {
                 let (key, row) = row?;
                 seen += 1;
                 to = *key.value();
@@ -68,9 +64,7 @@ impl Log {
 
     /// The command that was carried out under this key in the last 24 hours.
     pub fn remembered(&self, key: Digest, now: Micros) -> Result<Option<Remembered>, Error> {
-        let core = &self.0.core;
-        let hours = hours_for(core, now);
-        find(&core.read()?.idempotency()?, &hours, key, now)
+        remembered(&self.0.core, key, now)
     }
 
     /// Subjects whose time is over and that are still alive, soonest first.
@@ -111,11 +105,7 @@ impl Log {
             let to = rows::idempotency_key(oldest, Digest([0; 32]));
             let range = ..&to;
             let mut keys: Vec<[u8; 40]> = Vec::new();
-            for row in tables
-                .idempotency
-                .range::<&[u8; 40]>(range)?
-                .take(core.limits.step_rows_max)
-            {
+            for row in tables.idempotency.range::<&[u8; 40]>(range)?.take(core.limits.step_rows_max) {
                 keys.push(*row?.0.value());
             }
             for key in &keys {
@@ -144,12 +134,7 @@ fn expired_hours(core: &Core, oldest: i64) -> bool {
 /// Expiry rows up to `now` whose subject is dead already.
 fn dead_expiries(core: &Core, now: Micros) -> Result<Vec<[u8; 50]>, Error> {
     let mut dead = Vec::new();
-    for row in core
-        .read()?
-        .expiry()?
-        .iter()?
-        .take(core.limits.step_rows_max)
-    {
+    for row in core.read()?.expiry()?.iter()?.take(core.limits.step_rows_max) {
         let (key, row) = row?;
         let (at, _, keys) = rows::expiry_of(key.value(), row.value());
         if at > now {
@@ -162,13 +147,14 @@ fn dead_expiries(core: &Core, now: Micros) -> Result<Vec<[u8; 50]>, Error> {
     Ok(dead)
 }
 
+/// See [`Log::remembered`].
+pub(super) fn remembered(core: &Core, key: Digest, now: Micros) -> Result<Option<Remembered>, Error> {
+    find(&core.read()?.idempotency()?, &hours_for(core, now), key, now)
+}
+
 /// The hours that may hold a row remembered at `now`, newest first. Clocks step back, so later ones count too.
 pub(super) fn hours_for(core: &Core, now: Micros) -> Vec<i64> {
-    lock(&core.hours)
-        .range(oldest_hour(now)..)
-        .rev()
-        .copied()
-        .collect()
+    lock(&core.hours).range(oldest_hour(now)..).rev().copied().collect()
 }
 
 /// Finds a remembered command.
@@ -181,11 +167,7 @@ pub(super) fn find(
     for hour in hours {
         if let Some(row) = table.get(&rows::idempotency_key(*hour, key))? {
             let found = rows::remembered_of(key, row.value())?;
-            let until = found
-                .row
-                .time
-                .0
-                .saturating_add(REMEMBERED_HOURS * HOUR_MICROS);
+            let until = found.row.time.0.saturating_add(REMEMBERED_HOURS * HOUR_MICROS);
             return Ok((now.0 < until).then_some(found));
         }
     }

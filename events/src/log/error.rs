@@ -80,13 +80,7 @@ macro_rules! from_redb {
     };
 }
 
-from_redb!(
-    TransactionError,
-    TableError,
-    StorageError,
-    CommitError,
-    DatabaseError
-);
+from_redb!(TransactionError, TableError, StorageError, CommitError, DatabaseError);
 
 impl From<redb::Error> for Error {
     fn from(error: redb::Error) -> Self {

@@ -47,12 +47,7 @@ pub(super) struct Written {
 }
 
 impl<'a> Group<'a> {
-    pub(super) fn new(
-        core: &'a Core,
-        known: &'a HashMap<StreamKey, Tip>,
-        start: End,
-        tables: Writing<'a>,
-    ) -> Self {
+    pub(super) fn new(core: &'a Core, known: &'a HashMap<StreamKey, Tip>, start: End, tables: Writing<'a>) -> Self {
         let written = Written {
             tips: HashMap::new(),
             end: start,
@@ -61,23 +56,11 @@ impl<'a> Group<'a> {
             partitions: BTreeMap::new(),
         };
         let (chains, condemned, buffer) = (Vec::new(), HashSet::new(), Vec::new());
-        Self {
-            core,
-            known,
-            tables,
-            start,
-            chains,
-            condemned,
-            buffer,
-            written,
-        }
+        Self { core, known, tables, start, chains, condemned, buffer, written }
     }
 
     /// Adds a batch or says why not. An outer error spoils the whole commit.
-    pub(super) fn add(
-        &mut self,
-        batch: &Prepared,
-    ) -> Result<Result<Committed, append::Error>, Error> {
+    pub(super) fn add(&mut self, batch: &Prepared) -> Result<Result<Committed, append::Error>, Error> {
         let tip = self.tip(batch.key)?;
         if let Some(refusal) = self.check(batch, tip)? {
             return Ok(Err(refusal));
@@ -89,11 +72,7 @@ impl<'a> Group<'a> {
         }
         self.written.tips.insert(batch.key, tip);
         let last = self.written.end.head;
-        let committed = Committed {
-            first: first.min(last),
-            last,
-            version: tip.version,
-        };
+        let committed = Committed { first: first.min(last), last, version: tip.version };
         self.write_rows(batch, &committed)?;
         Ok(Ok(committed))
     }
@@ -102,26 +81,14 @@ impl<'a> Group<'a> {
         if let Some(tip) = self.written.tips.get(&key).or_else(|| self.known.get(&key)) {
             return Ok(*tip);
         }
-        let (from, to) = (
-            rows::event_key(key, Version(0)),
-            rows::event_key(key, Version(u64::MAX)),
-        );
-        let Some(last) = self
-            .tables
-            .events
-            .range::<&[u8; 42]>(&from..=&to)?
-            .next_back()
-        else {
+        let (from, to) = (rows::event_key(key, Version(0)), rows::event_key(key, Version(u64::MAX)));
+        let Some(last) = self.tables.events.range::<&[u8; 42]>(&from..=&to)?.next_back() else {
             return Ok(Tip::default());
         };
         let (last_key, event) = last?;
         let (_, version) = rows::event_key_of(last_key.value());
         let chain = Parts::split(event.value())
-            .map_err(|error| Error::Event {
-                key,
-                version,
-                reason: Reason::Head(error),
-            })?
+            .map_err(|error| Error::Event { key, version, reason: Reason::Head(error) })?
             .chain;
         Ok(Tip { version, chain })
     }
@@ -136,9 +103,7 @@ impl<'a> Group<'a> {
             }
         }
         if tip.version != batch.expected {
-            return Ok(Some(append::Error::VersionMoved {
-                actual: tip.version,
-            }));
+            return Ok(Some(append::Error::VersionMoved { actual: tip.version }));
         }
         for event in &batch.events {
             if !self.lives(event.content.keys, &[])? {
@@ -149,11 +114,7 @@ impl<'a> Group<'a> {
     }
 
     fn check_claims(&self, batch: &Prepared) -> Result<Option<append::Error>, Error> {
-        let condemned: Vec<Slot> = batch
-            .events
-            .iter()
-            .flat_map(|event| event.erases.iter().copied())
-            .collect();
+        let condemned: Vec<Slot> = batch.events.iter().flat_map(|event| event.erases.iter().copied()).collect();
         let mut changed: Vec<(Digest, Option<Holder>)> = Vec::new();
         for claim in &batch.claims {
             let (Claim::Take(name, holder) | Claim::Release(name, holder)) = claim;
@@ -181,11 +142,7 @@ impl<'a> Group<'a> {
     }
 
     fn holder(&self, name: Digest) -> Result<Option<Holder>, Error> {
-        Ok(self
-            .tables
-            .claims
-            .get(&name.0)?
-            .map(|row| rows::holder_of(row.value())))
+        Ok(self.tables.claims.get(&name.0)?.map(|row| rows::holder_of(row.value())))
     }
 
     /// Alive in the vault and condemned neither by an earlier batch of this commit nor by these.
@@ -204,27 +161,19 @@ impl<'a> Group<'a> {
         tip.chain = head::chain(self.core.vault.chain_key(), &tip.chain, &head, &event.facts);
 
         self.buffer.clear();
-        self.buffer
-            .reserve(FACTS_AT + event.facts.len() + event.content.inline.len());
+        self.buffer.reserve(FACTS_AT + event.facts.len() + event.content.inline.len());
         for part in [&head[..], &tip.chain, &event.facts, &event.content.inline] {
             self.buffer.extend_from_slice(part);
         }
         let key = rows::event_key(batch.key, version);
-        let replaced = self
-            .tables
-            .events
-            .insert(&key, self.buffer.as_slice())?
-            .is_some();
+        let replaced = self.tables.events.insert(&key, self.buffer.as_slice())?.is_some();
         debug_assert!(!replaced, "the key is the version check");
-        self.tables.order.insert(
-            &rows::order_key(batch.key.partition, position),
-            &rows::order_row(batch.key, version),
-        )?;
+        self.tables
+            .order
+            .insert(&rows::order_key(batch.key.partition, position), &rows::order_row(batch.key, version))?;
         self.chains.push(tip.chain);
         self.written.scopes.insert(batch.key.scope, position);
-        self.written
-            .partitions
-            .insert(batch.key.partition.0, position.0);
+        self.written.partitions.insert(batch.key.partition.0, position.0);
         for slot in &event.erases {
             self.condemn(batch.key.scope, position, *slot)?;
         }
@@ -238,13 +187,9 @@ impl<'a> Group<'a> {
 
     /// Writes down that the slot must be overwritten, and drops the vectors it seals in the same commit.
     fn condemn(&mut self, scope: Scope, position: Position, slot: Slot) -> Result<(), Error> {
-        self.tables
-            .erasures
-            .insert(&rows::erasure_key(position, slot), ())?;
+        self.tables.erasures.insert(&rows::erasure_key(position, slot), ())?;
         let (from, to) = rows::embedding_bounds(scope, slot);
-        self.tables
-            .embeddings
-            .retain_in::<&[u8; 38], _>(&from..=&to, |_, _| false)?;
+        self.tables.embeddings.retain_in::<&[u8; 38], _>(&from..=&to, |_, _| false)?;
         if self.condemned.insert(slot) {
             self.written.erased.push(slot);
         }
@@ -255,9 +200,7 @@ impl<'a> Group<'a> {
         for claim in &batch.claims {
             match claim {
                 Claim::Take(name, holder) => {
-                    self.tables
-                        .claims
-                        .insert(&name.0, &rows::holder_row(holder))?;
+                    self.tables.claims.insert(&name.0, &rows::holder_row(holder))?;
                 }
                 Claim::Release(name, holder) => {
                     if self.holder(*name)? == Some(*holder) {
@@ -268,9 +211,7 @@ impl<'a> Group<'a> {
         }
         for listing in &batch.listed {
             let key = rows::listing_key(listing.namespace, listing.kind, listing.id);
-            self.tables
-                .listed
-                .insert(&key, &rows::listing_row(listing))?;
+            self.tables.listed.insert(&key, &rows::listing_row(listing))?;
         }
         if let Some(row) = &batch.idempotency {
             let hour = row.time.0.div_euclid(HOUR_MICROS);
@@ -299,9 +240,7 @@ impl<'a> Group<'a> {
         }
         // Read after every batch was sealed, so every slot they use lies below it.
         let state = rows::state_row(self.written.end.head, self.core.vault.next());
-        self.tables
-            .meta
-            .insert(rows::META_STATE, state.as_slice())?;
+        self.tables.meta.insert(rows::META_STATE, state.as_slice())?;
         Ok(self.written)
     }
 }

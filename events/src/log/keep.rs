@@ -61,32 +61,19 @@ impl Log {
 
     /// A stream's snapshot.
     pub fn snapshot(&self, key: StreamKey) -> Result<Option<Snapshot>, Error> {
-        let row = self
-            .0
-            .core
-            .read()?
-            .snapshots()?
-            .get(&rows::stream_bytes(key))?;
+        let row = self.0.core.read()?.snapshots()?.get(&rows::stream_bytes(key))?;
         let Some(row) = row else {
             return Ok(None);
         };
-        let (layout, bytes) = row
-            .value()
-            .split_first_chunk()
-            .ok_or(Error::Row("snapshots"))?;
-        Ok(Some(Snapshot {
-            layout: u16::from_le_bytes(*layout),
-            bytes: bytes.to_vec(),
-        }))
+        let (layout, bytes) = row.value().split_first_chunk().ok_or(Error::Row("snapshots"))?;
+        Ok(Some(Snapshot { layout: u16::from_le_bytes(*layout), bytes: bytes.to_vec() }))
     }
 
     /// Replaces a stream's snapshot.
     pub fn put_snapshot(&self, key: StreamKey, snapshot: &Snapshot) -> Result<(), Error> {
         let row = [&snapshot.layout.to_le_bytes()[..], &snapshot.bytes].concat();
         self.0.core.quick(|tables| {
-            tables
-                .snapshots
-                .insert(&rows::stream_bytes(key), row.as_slice())?;
+            tables.snapshots.insert(&rows::stream_bytes(key), row.as_slice())?;
             Ok(())
         })
     }
@@ -177,14 +164,9 @@ fn id_of(key: EmbeddingKey) -> Uuid {
 
 fn seal(core: &Core, row: &EmbeddingRow) -> Result<Option<Vec<u8>>, Error> {
     let mut body = row.vector.clone();
-    let nonce = core
-        .vault
-        .seal(row.keys, id_of(row.key), row.key.scope.0, &mut body)?;
+    let nonce = core.vault.seal(row.keys, id_of(row.key), row.key.scope.0, &mut body)?;
     Ok(nonce.map(|nonce| {
-        let (scope, stream) = (
-            row.keys.scope.0.to_le_bytes(),
-            row.keys.stream.0.to_le_bytes(),
-        );
+        let (scope, stream) = (row.keys.scope.0.to_le_bytes(), row.keys.stream.0.to_le_bytes());
         [&scope[..], &stream, &nonce, &body].concat()
     }))
 }
@@ -202,10 +184,7 @@ fn open(core: &Core, key: EmbeddingKey, row: &[u8]) -> Result<Option<Vec<u8>>, E
     let damaged = || Error::Row("embeddings");
     let keys = embedding_path(&bytes_of(key), row).ok_or_else(damaged)?;
     let (nonce, body) = (rows::field(row, 16), row[28..].to_vec());
-    match core
-        .vault
-        .unseal(keys, id_of(key), key.scope.0, nonce, body)?
-    {
+    match core.vault.unseal(keys, id_of(key), key.scope.0, nonce, body)? {
         None => Ok(None),
         Some(opened) => opened.map(Some).map_err(|_| damaged()),
     }

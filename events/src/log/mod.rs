@@ -109,10 +109,7 @@ impl Log {
         let place = match handle.queue.reserve(&handle.core.limits) {
             queue::Entry::Place(place) => place,
             queue::Entry::Full => {
-                return Err(Busy {
-                    batch: Box::new(batch),
-                    done,
-                });
+                return Err(Busy { batch: Box::new(batch), done });
             }
             queue::Entry::Closed => {
                 done(Err(append::Error::Closed));
@@ -191,9 +188,7 @@ impl Core {
     }
 
     fn partitions_after(&self, after: Position) -> impl Iterator<Item = Partition> {
-        (0..PARTITIONS)
-            .filter(move |p| self.tail(*p) > after)
-            .map(Partition)
+        (0..PARTITIONS).filter(move |p| self.tail(*p) > after).map(Partition)
     }
 
     fn read(&self) -> Result<Reading, Error> {
@@ -206,16 +201,12 @@ impl Core {
     }
 
     /// A small change that may be lost with the machine, because it can be made again: durable with the next append's commit.
-    fn quick<T>(
-        &self,
-        change: impl FnOnce(&mut Writing<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn quick<T>(&self, change: impl FnOnce(&mut Writing<'_>) -> Result<T, Error>) -> Result<T, Error> {
         if let Some(reason) = self.failed.get() {
             return Err(Error::Failed(reason.clone()));
         }
         let mut txn = self.database.begin_write()?;
-        txn.set_durability(Durability::None)
-            .map_err(redb::Error::from)?;
+        txn.set_durability(Durability::None).map_err(redb::Error::from)?;
         let out = change(&mut Writing::open(&txn)?)?;
         txn.commit()?;
         Ok(out)
@@ -229,11 +220,7 @@ impl Handle {
             let queue = Arc::clone(&queue);
             move || writer.run(&queue)
         })?;
-        Ok(Self {
-            core,
-            queue,
-            writer: Mutex::new(Some(thread)),
-        })
+        Ok(Self { core, queue, writer: Mutex::new(Some(thread)) })
     }
 
     fn close(&self) {

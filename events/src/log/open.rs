@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     fs::{self, File, OpenOptions},
     io,
+    ops::Bound,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, atomic::AtomicU64},
 };
@@ -46,12 +47,7 @@ pub struct Options {
 impl Options {
     /// The defaults in a folder.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self {
-            dir: dir.into(),
-            vault_dir: None,
-            limits: Limits::default(),
-            on_commit: None,
-        }
+        Self { dir: dir.into(), vault_dir: None, limits: Limits::default(), on_commit: None }
     }
 }
 
@@ -103,11 +99,7 @@ impl Log {
             at(folder, fs::create_dir_all(folder))?;
         }
         let (log, vault) = (dir.join("log.redb"), vault_dir.join("vault"));
-        let disks = Disks {
-            log: Box::new(backend(&log)?),
-            vault: Box::new(backend(&vault)?),
-            vault_path: vault,
-        };
+        let disks = Disks { log: backend(&log)?, vault: Box::new(backend(&vault)?), vault_path: vault };
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
         }
@@ -115,16 +107,19 @@ impl Log {
     }
 
     pub(super) fn open_on(
-        disks: Disks,
+        disks: Disks<impl StorageBackend>,
         options: Options,
         #[cfg(test)] faults: super::tests::Faults,
         #[cfg(not(test))] (): (),
     ) -> Result<Self, Error> {
         let mut builder = Database::builder();
         builder.set_cache_size(options.limits.cache_bytes_max);
-        let database = builder
-            .create_with_backend(Boxed(disks.log))
-            .map_err(|error| in_use(error, &options.dir))?;
+        // The vault's lock guards the whole opening; redb takes the log's own.
+        if let Ok(false) = disks.vault.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+            return Err(Error::InUse(disks.vault_path));
+        }
+        forget_half_made(&disks)?;
+        let database = builder.create_with_backend(disks.log).map_err(|error| in_use(error, &options.dir))?;
         let vault = open_vault(&database, disks.vault, disks.vault_path)?;
         let blobs = at(&options.dir, Blobs::open(&options.dir))?;
         let found = survey(&database)?;
@@ -144,41 +139,39 @@ impl Log {
         });
         finish_erasures(&core, found.end.head)?;
         sweep_blobs(&core)?;
-        let writer = Writer {
-            core: Arc::clone(&core),
-            tips: HashMap::new(),
-            end: found.end,
-        };
-        Ok(Self(Arc::new(at(
-            &options.dir,
-            Handle::start(core, writer),
-        )?)))
+        let writer = Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end };
+        Ok(Self(Arc::new(at(&options.dir, Handle::start(core, writer))?)))
     }
 }
 
 /// The two files, or what a test puts in their place.
-pub(super) struct Disks {
-    pub(super) log: Box<dyn StorageBackend>,
+pub(super) struct Disks<L> {
+    pub(super) log: L,
     pub(super) vault: Box<dyn StorageBackend>,
     pub(super) vault_path: PathBuf,
 }
 
+/// A process killed while it made the very first file leaves one without its magic number, which redb writes last and
+/// then refuses. Before the vault has anything in it nothing can have been written, so the file is made again.
+fn forget_half_made(disks: &Disks<impl StorageBackend>) -> Result<(), Error> {
+    let half_made = || -> io::Result<()> {
+        let mut magic = [0; 9];
+        if disks.vault.len()? > 0 || disks.log.len()? < magic.len() as u64 {
+            return Ok(());
+        }
+        disks.log.read(0, &mut magic)?;
+        if magic == [0; 9] { disks.log.set_len(0) } else { Ok(()) }
+    };
+    at(&disks.vault_path, half_made())
+}
+
 fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, Error> {
-    result.map_err(|error| Error::Io {
-        path: path.to_owned(),
-        error,
-    })
+    result.map_err(|error| Error::Io { path: path.to_owned(), error })
 }
 
 fn backend(path: &Path) -> Result<FileBackend, Error> {
-    let open = || -> io::Result<File> {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-    };
+    let open =
+        || -> io::Result<File> { OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) };
     FileBackend::new(at(path, open())?).map_err(|error| in_use(error, path))
 }
 
@@ -190,11 +183,7 @@ fn in_use(error: DatabaseError, path: &Path) -> Error {
 }
 
 /// Opens the vault that belongs to the log, or makes both know each other if the log is new.
-fn open_vault(
-    database: &Database,
-    disk: Box<dyn StorageBackend>,
-    path: PathBuf,
-) -> Result<Vault, Error> {
+fn open_vault(database: &Database, disk: Box<dyn StorageBackend>, path: PathBuf) -> Result<Vault, Error> {
     let Some(installation) = fence(database)? else {
         let vault = Vault::open(disk, true)?;
         begin(database, vault.installation())?;
@@ -226,15 +215,10 @@ fn fence(database: &Database) -> Result<Option<Uuid>, Error> {
     let damaged = || Error::Log(super::Error::Row("meta"));
     let needs = u32::from_le_bytes(needs.try_into().map_err(|_| damaged())?);
     if needs > READER {
-        return Err(Error::Newer {
-            needs,
-            have: READER,
-        });
+        return Err(Error::Newer { needs, have: READER });
     }
     let installation = row(rows::META_INSTALLATION)?.ok_or_else(damaged)?;
-    Ok(Some(
-        Uuid::from_slice(&installation).map_err(|_| damaged())?,
-    ))
+    Ok(Some(Uuid::from_slice(&installation).map_err(|_| damaged())?))
 }
 
 /// The first commit of a new log.
@@ -266,18 +250,10 @@ fn survey(database: &Database) -> Result<Found, super::Error> {
     let state = state.filter(|row| row.value().len() == 16);
     let state = state.ok_or(super::Error::Row("meta"))?;
     let (head, next_slot) = (rows::le64(state.value(), 0), rows::le64(state.value(), 8));
-    let mut end = End {
-        head: Position(head),
-        hash: [0; 32],
-        latest: Micros(i64::MIN),
-    };
+    let mut end = End { head: Position(head), hash: [0; 32], latest: Micros(i64::MIN) };
     if let Some((_, row)) = txn.commits()?.last()? {
         let row = CommitRow::parse(row.value());
-        end = End {
-            head: end.head.max(row.last),
-            hash: row.hash,
-            latest: row.latest,
-        };
+        end = End { head: end.head.max(row.last), hash: row.hash, latest: row.latest };
     }
     let order = txn.order()?;
     let mut tails = [0; PARTITIONS as usize];
@@ -289,12 +265,7 @@ fn survey(database: &Database) -> Result<Found, super::Error> {
         }
     }
     let hours = directory::hours_present(&txn)?;
-    Ok(Found {
-        end,
-        next_slot,
-        tails,
-        hours,
-    })
+    Ok(Found { end, next_slot, tails, hours })
 }
 
 /// Makes the erasures that the log tells of and the vault may not have made: before this returns, nobody can read.
@@ -328,47 +299,16 @@ fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
 
 fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
     let events = core.read()?.events()?;
-    core.blobs
-        .sweep(|key, version, id| -> Result<bool, super::Error> {
-            let Some(event) = events.get(&rows::event_key(key, version))? else {
-                return Ok(false);
-            };
-            let head = Head::parse(event.value()).map_err(|error| super::Error::Event {
-                key,
-                version,
-                reason: Reason::Head(error),
-            })?;
-            Ok(head.id == id)
+    core.blobs.sweep(|key, version, id| -> Result<bool, super::Error> {
+        let Some(event) = events.get(&rows::event_key(key, version))? else {
+            return Ok(false);
+        };
+        let head = Head::parse(event.value()).map_err(|error| super::Error::Event {
+            key,
+            version,
+            reason: Reason::Head(error),
         })?;
+        Ok(head.id == id)
+    })?;
     Ok(())
-}
-
-/// redb wants a type of its own where a box would do.
-#[derive(Debug)]
-struct Boxed(Box<dyn StorageBackend>);
-
-impl StorageBackend for Boxed {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        self.0.close()
-    }
 }

@@ -1,6 +1,6 @@
 //! What the submitter's thread does for a batch before it queues: check its limits, encode, seal, write large bodies away.
 
-use super::{Core, Error, append, blobs::Owner};
+use super::{Core, Error, append, blobs::Owner, directory};
 use crate::{
     batch::{Batch, Claim, Draft, IdempotencyRow, Listing},
     code::StreamKind,
@@ -49,22 +49,14 @@ pub(super) struct SealedBody {
 impl Prepared {
     fn owner(&self, index: usize, id: EventId, keys: KeyPath) -> Owner {
         let version = Version(self.expected.0 + index as u64 + 1);
-        Owner {
-            key: self.key,
-            version,
-            id,
-            keys,
-        }
+        Owner { key: self.key, version, id, keys }
     }
 
     /// Removes the files of a batch that was refused. A file left behind is swept at the next start.
     pub(super) fn discard(&self, core: &Core) {
         for (index, event) in self.events.iter().enumerate() {
             if event.content.place == Place::Blob {
-                drop(
-                    core.blobs
-                        .remove(&self.owner(index, event.id, event.content.keys)),
-                );
+                drop(core.blobs.remove(&self.owner(index, event.id, event.content.keys)));
             }
         }
     }
@@ -89,17 +81,27 @@ pub(super) fn prepare(core: &Core, batch: Batch) -> Result<Prepared, append::Err
     for draft in batch.events {
         if let Err(error) = add(core, &mut prepared, draft) {
             prepared.discard(core);
-            return Err(error);
+            return Err(known_before(core, &prepared, error));
         }
     }
     Ok(prepared)
 }
 
+/// A command sent again after what it made was deleted is still one that was carried out.
+fn known_before(core: &Core, batch: &Prepared, error: append::Error) -> append::Error {
+    let (append::Error::Gone, Some(row)) = (&error, &batch.idempotency) else {
+        return error;
+    };
+    match directory::remembered(core, row.key, row.time) {
+        Ok(Some(remembered)) => append::Error::Replayed(Box::new(remembered)),
+        Ok(None) => error,
+        Err(unreadable) => failed(unreadable),
+    }
+}
+
 fn add(core: &Core, to: &mut Prepared, draft: Draft) -> Result<(), append::Error> {
     let facts = codec::encode_facts(&draft.facts);
-    let plain = draft
-        .content
-        .map(|(content, keys)| (codec::encode_content(&content), keys));
+    let plain = draft.content.map(|(content, keys)| (codec::encode_content(&content), keys));
     to.bytes += facts.len() + plain.as_ref().map_or(0, |(bytes, _)| bytes.len());
     at_most("bytes", to.bytes, core.limits.batch_bytes_max)?;
     known_slots(core, &draft.facts, plain.as_ref().map(|(_, keys)| *keys))?;
@@ -115,19 +117,14 @@ fn add(core: &Core, to: &mut Prepared, draft: Draft) -> Result<(), append::Error
         kind_version: codec::facts_version(&draft.facts),
         facts,
         content,
-        erases: erases
-            .into_iter()
-            .filter(|slot| *slot != Slot::NONE)
-            .collect(),
+        erases: erases.into_iter().filter(|slot| *slot != Slot::NONE).collect(),
         expiry: draft.facts.expiry(),
     });
     Ok(())
 }
 
 fn seal(core: &Core, owner: Owner, mut body: Vec<u8>) -> Result<SealedBody, append::Error> {
-    let sealed = core
-        .vault
-        .seal(owner.keys, owner.id.0, owner.key.stream.0, &mut body);
+    let sealed = core.vault.seal(owner.keys, owner.id.0, owner.key.stream.0, &mut body);
     let nonce = sealed.map_err(failed)?.ok_or(append::Error::Gone)?;
     let mut out = SealedBody {
         keys: owner.keys,
@@ -150,9 +147,7 @@ fn known_slots(core: &Core, facts: &Facts, keys: Option<KeyPath>) -> Result<(), 
     let mut named = facts.erases();
     named.extend(keys.iter().flat_map(KeyPath::slots));
     named.extend(facts.expiry().map(|(_, slot)| slot));
-    let known = named
-        .iter()
-        .all(|slot| *slot == Slot::NONE || core.vault.is_known(*slot));
+    let known = named.iter().all(|slot| *slot == Slot::NONE || core.vault.is_known(*slot));
     match known && keys != Some(KeyPath::default()) {
         true => Ok(()),
         false => Err(append::Error::Invalid("slot was never handed out")),

@@ -42,11 +42,7 @@ enum Phase {
 impl Purge {
     /// A deleted profile: everything that lies in its scope.
     pub fn scope(partition: Partition, scope: Scope) -> Self {
-        let key = |stream| StreamKey {
-            partition,
-            scope,
-            stream: StreamId(stream),
-        };
+        let key = |stream| StreamKey { partition, scope, stream: StreamId(stream) };
         Self::streams(key(Uuid::nil()), key(Uuid::max()))
     }
 
@@ -59,20 +55,13 @@ impl Purge {
     /// now and then, not after every deletion.
     pub fn directory() -> Self {
         let nowhere = Self::scope(Partition(0), Scope(Uuid::nil()));
-        Self {
-            phase: Phase::Claims(Bound::Unbounded),
-            ..nowhere
-        }
+        Self { phase: Phase::Claims(Bound::Unbounded), ..nowhere }
     }
 
     fn streams(first: StreamKey, last: StreamKey) -> Self {
         let from = rows::event_key(first, Version(0));
         let to = rows::event_key(last, Version(u64::MAX));
-        Self {
-            scope: first.scope,
-            streams: (first, last),
-            phase: Phase::Events { from, to },
-        }
+        Self { scope: first.scope, streams: (first, last), phase: Phase::Events { from, to } }
     }
 }
 
@@ -114,15 +103,11 @@ fn events(core: &Core, from: [u8; 42], to: [u8; 42]) -> Result<Phase, Error> {
     let mut last = None;
     let mut cuts: Vec<([u8; 42], Vec<u8>)> = Vec::new();
     let table = core.read()?.events()?;
-    for row in table
-        .range::<&[u8; 42]>(&from..=&to)?
-        .take(core.limits.step_rows_max)
-    {
+    for row in table.range::<&[u8; 42]>(&from..=&to)?.take(core.limits.step_rows_max) {
         let (key, event) = row?;
         last = Some(*key.value());
         let (stream, version) = rows::event_key_of(key.value());
-        let parts = Parts::split(event.value())
-            .map_err(|error| wrong(stream, version, Reason::Head(error)))?;
+        let parts = Parts::split(event.value()).map_err(|error| wrong(stream, version, Reason::Head(error)))?;
         if parts.head.place == Place::None || !dead(core, parts.head.keys)? {
             continue;
         }
@@ -208,10 +193,7 @@ fn dead_rows<const K: usize, const V: usize>(
     let mut last = None;
     let mut gone = Vec::new();
     let from = after.as_ref();
-    for row in table
-        .range::<&[u8; K]>((from, Bound::Unbounded))?
-        .take(core.limits.step_rows_max)
-    {
+    for row in table.range::<&[u8; K]>((from, Bound::Unbounded))?.take(core.limits.step_rows_max) {
         let (key, row) = row?;
         last = Some(*key.value());
         if is_dead(key.value(), row.value())? {

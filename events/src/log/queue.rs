@@ -48,9 +48,7 @@ impl Queue {
         if self.is_closed() {
             return Entry::Closed;
         }
-        if state.waiting.len() + state.sealing >= limits.queue_batches_max
-            || state.bytes >= limits.queue_bytes_max
-        {
+        if state.waiting.len() + state.sealing >= limits.queue_batches_max || state.bytes >= limits.queue_bytes_max {
             return Entry::Full;
         }
         state.sealing += 1;
@@ -64,10 +62,7 @@ impl Queue {
             if self.is_closed() && state.sealing == 0 {
                 return Vec::new();
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         let (mut events, mut bytes) = (0, 0);
         let mut group = Vec::new();

@@ -22,15 +22,12 @@ pub struct Stored {
     pub chain: [u8; CHAIN_BYTES],
     /// The plain half.
     pub facts: Facts,
-    sealed: Option<Vec<u8>>,
+    pub(super) sealed: Option<Vec<u8>>,
 }
 
 /// What became of a content.
 #[derive(Clone, PartialEq, Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "made one at a time and taken apart at once"
-)]
+#[allow(clippy::large_enum_variant, reason = "made one at a time and taken apart at once")]
 pub enum Sealed {
     /// The event has none.
     None,
@@ -44,12 +41,7 @@ type Events = ReadOnlyTable<&'static [u8; 42], &'static [u8]>;
 
 impl Log {
     /// A page of one stream's events after a version.
-    pub fn stream(
-        &self,
-        key: StreamKey,
-        after: Version,
-        limit: usize,
-    ) -> Result<Vec<Stored>, Error> {
+    pub fn stream(&self, key: StreamKey, after: Version, limit: usize) -> Result<Vec<Stored>, Error> {
         let from = rows::event_key(key, Version(after.0.saturating_add(1)));
         let to = rows::event_key(key, Version(u64::MAX));
         page(&self.0.core, &from, &to, limit)
@@ -57,24 +49,14 @@ impl Log {
 
     /// One event.
     pub fn at(&self, key: StreamKey, version: Version) -> Result<Option<Stored>, Error> {
-        let event = self
-            .0
-            .core
-            .read()?
-            .events()?
-            .get(&rows::event_key(key, version))?;
-        event
-            .map(|event| decode(key, version, event.value()))
-            .transpose()
+        let event = self.0.core.read()?.events()?.get(&rows::event_key(key, version))?;
+        event.map(|event| decode(key, version, event.value())).transpose()
     }
 
     /// The version a stream is at.
     pub fn version(&self, key: StreamKey) -> Result<Version, Error> {
         let events = self.0.core.read()?.events()?;
-        let (from, to) = (
-            rows::event_key(key, Version(0)),
-            rows::event_key(key, Version(u64::MAX)),
-        );
+        let (from, to) = (rows::event_key(key, Version(0)), rows::event_key(key, Version(u64::MAX)));
         match events.range::<&[u8; 42]>(&from..=&to)?.next_back() {
             Some(last) => Ok(rows::event_key_of(last?.0.value()).1),
             None => Ok(Version(0)),
@@ -99,14 +81,7 @@ impl Log {
     /// All the events of a profile, stream by stream, read in pages.
     pub fn scope(&self, partition: Partition, scope: Scope) -> ScopeEvents {
         let page = Vec::new().into_iter();
-        ScopeEvents {
-            log: self.clone(),
-            partition,
-            scope,
-            after: None,
-            page,
-            ended: false,
-        }
+        ScopeEvents { log: self.clone(), partition, scope, after: None, page, ended: false }
     }
 
     /// A page of everything after a position, in the order of positions.
@@ -173,10 +148,7 @@ impl Log {
             None => return Err(wrong(head.key, head.version, Reason::ContentMissing)),
         };
         let (id, stream) = (head.id.0, head.key.stream.0);
-        match core
-            .vault
-            .unseal(head.keys, id, stream, head.nonce, sealed)?
-        {
+        match core.vault.unseal(head.keys, id, stream, head.nonce, sealed)? {
             None => Ok(Sealed::Erased),
             Some(Err(_)) => Err(wrong(head.key, head.version, Reason::Content)),
             Some(Ok(plain)) => codec::decode_content(&plain)
@@ -187,11 +159,7 @@ impl Log {
 }
 
 /// The sealed bytes of an event, wherever they lie.
-pub(super) fn sealed_bytes(
-    core: &Core,
-    head: &Head,
-    inline: Option<&[u8]>,
-) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn sealed_bytes(core: &Core, head: &Head, inline: Option<&[u8]>) -> Result<Option<Vec<u8>>, Error> {
     match head.place {
         Place::None => Ok(None),
         Place::Inline => Ok(inline.map(<[u8]>::to_vec)),
@@ -248,16 +216,11 @@ pub(super) struct InOrder {
 impl InOrder {
     pub(super) fn after(core: &Core, txn: &Reading, after: Position) -> Result<Self, Error> {
         let order = txn.order()?;
-        let mut merged = Self {
-            partitions: Vec::new(),
-            next: BinaryHeap::new(),
-        };
+        let mut merged = Self { partitions: Vec::new(), next: BinaryHeap::new() };
         for partition in core.partitions_after(after) {
             let from = rows::order_key(partition, Position(after.0.saturating_add(1)));
             let to = rows::order_key(partition, Position(u64::MAX));
-            merged
-                .partitions
-                .push(order.range::<&[u8; 10]>(&from..=&to)?);
+            merged.partitions.push(order.range::<&[u8; 10]>(&from..=&to)?);
             merged.refill(merged.partitions.len() - 1)?;
         }
         Ok(merged)
@@ -272,19 +235,14 @@ impl InOrder {
     }
 
     pub(super) fn peek(&self) -> Option<Position> {
-        self.next
-            .peek()
-            .map(|Reverse(((position, _), _))| *position)
+        self.next.peek().map(|Reverse(((position, _), _))| *position)
     }
 
     fn refill(&mut self, from: usize) -> Result<(), Error> {
         if let Some(row) = self.partitions[from].next() {
             let (key, row) = row?;
             let (partition, position) = rows::order_key_of(key.value());
-            self.next.push(Reverse((
-                (position, rows::ordered(partition, row.value())),
-                from,
-            )));
+            self.next.push(Reverse(((position, rows::ordered(partition, row.value())), from)));
         }
         Ok(())
     }
@@ -299,20 +257,11 @@ pub(super) fn decode(key: StreamKey, version: Version, event: &[u8]) -> Result<S
     }
     let facts = codec::decode_facts(head.kind, head.kind_version, parts.facts)
         .map_err(|error| wrong(key, version, Reason::Body(error)))?;
-    Ok(Stored {
-        head,
-        chain: parts.chain,
-        facts,
-        sealed: parts.sealed.map(<[u8]>::to_vec),
-    })
+    Ok(Stored { head, chain: parts.chain, facts, sealed: parts.sealed.map(<[u8]>::to_vec) })
 }
 
 pub(super) fn wrong(key: StreamKey, version: Version, reason: Reason) -> Error {
-    Error::Event {
-        key,
-        version,
-        reason,
-    }
+    Error::Event { key, version, reason }
 }
 
 /// See [`Log::scope`].
@@ -333,10 +282,7 @@ impl Iterator for ScopeEvents {
             return None;
         }
         if self.page.len() == 0 {
-            match self
-                .log
-                .scope_page(self.partition, self.scope, self.after, usize::MAX)
-            {
+            match self.log.scope_page(self.partition, self.scope, self.after, usize::MAX) {
                 Ok(page) => self.page = page.into_iter(),
                 Err(error) => {
                     self.ended = true;

@@ -5,9 +5,7 @@ use uuid::Uuid;
 use super::Error;
 use crate::{
     batch::{Committed, Holder, IdempotencyRow, ListKind, Listing, Outcome, Remembered},
-    ids::{
-        Digest, KeyPath, Micros, Partition, Position, Scope, Slot, StreamId, StreamKey, Version,
-    },
+    ids::{Digest, KeyPath, Micros, Partition, Position, Scope, Slot, StreamId, StreamKey, Version},
 };
 
 /// Copies fields one behind the other into an array whose length they fill exactly.
@@ -59,15 +57,8 @@ pub(super) fn event_key_of(bytes: &[u8; 42]) -> (StreamKey, Version) {
 }
 
 pub(super) fn scope_bounds(partition: Partition, scope: Scope) -> ([u8; 42], [u8; 42]) {
-    let key = |stream| StreamKey {
-        partition,
-        scope,
-        stream: StreamId(stream),
-    };
-    (
-        event_key(key(Uuid::nil()), Version(0)),
-        event_key(key(Uuid::max()), Version(u64::MAX)),
-    )
+    let key = |stream| StreamKey { partition, scope, stream: StreamId(stream) };
+    (event_key(key(Uuid::nil()), Version(0)), event_key(key(Uuid::max()), Version(u64::MAX)))
 }
 
 pub(super) fn order_key(partition: Partition, position: Position) -> [u8; 10] {
@@ -75,18 +66,11 @@ pub(super) fn order_key(partition: Partition, position: Position) -> [u8; 10] {
 }
 
 pub(super) fn order_key_of(bytes: &[u8; 10]) -> (Partition, Position) {
-    (
-        Partition(u16::from_be_bytes(field(bytes, 0))),
-        Position(be64(bytes, 2)),
-    )
+    (Partition(u16::from_be_bytes(field(bytes, 0))), Position(be64(bytes, 2)))
 }
 
 pub(super) fn order_row(key: StreamKey, version: Version) -> [u8; 40] {
-    join(&[
-        key.scope.0.as_bytes(),
-        key.stream.0.as_bytes(),
-        &version.0.to_be_bytes(),
-    ])
+    join(&[key.scope.0.as_bytes(), key.stream.0.as_bytes(), &version.0.to_be_bytes()])
 }
 
 /// The event's key that an order row points at.
@@ -121,21 +105,14 @@ impl CommitRow {
     }
 
     fn front(self) -> [u8; 20] {
-        join(&[
-            &self.last.0.to_le_bytes(),
-            &self.count.to_le_bytes(),
-            &self.latest.0.to_le_bytes(),
-        ])
+        join(&[&self.last.0.to_le_bytes(), &self.count.to_le_bytes(), &self.latest.0.to_le_bytes()])
     }
 
     /// The commit chain: keyed BLAKE3 of the previous hash, first position, this row's numbers and the chain hashes of its events
     /// in the order of their positions.
     pub(super) fn chained(mut self, key: &[u8; 32], first: Position, chains: &[[u8; 32]]) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(key);
-        hasher
-            .update(&self.previous)
-            .update(&first.0.to_le_bytes())
-            .update(&self.front());
+        hasher.update(&self.previous).update(&first.0.to_le_bytes()).update(&self.front());
         for chain in chains {
             hasher.update(chain);
         }
@@ -145,35 +122,19 @@ impl CommitRow {
 }
 
 fn path_bytes(keys: KeyPath) -> [u8; 24] {
-    join(&[
-        &keys.scope.0.to_le_bytes(),
-        &keys.stream.0.to_le_bytes(),
-        &keys.subject.0.to_le_bytes(),
-    ])
+    join(&[&keys.scope.0.to_le_bytes(), &keys.stream.0.to_le_bytes(), &keys.subject.0.to_le_bytes()])
 }
 
 fn path_of(bytes: &[u8], at: usize) -> KeyPath {
-    KeyPath {
-        scope: Slot(le64(bytes, at)),
-        stream: Slot(le64(bytes, at + 8)),
-        subject: Slot(le64(bytes, at + 16)),
-    }
+    KeyPath { scope: Slot(le64(bytes, at)), stream: Slot(le64(bytes, at + 8)), subject: Slot(le64(bytes, at + 16)) }
 }
 
 pub(super) fn holder_row(holder: &Holder) -> [u8; 74] {
-    join(&[
-        &stream_bytes(holder.stream),
-        holder.id.as_bytes(),
-        &path_bytes(holder.keys),
-    ])
+    join(&[&stream_bytes(holder.stream), holder.id.as_bytes(), &path_bytes(holder.keys)])
 }
 
 pub(super) fn holder_of(row: &[u8; 74]) -> Holder {
-    Holder {
-        stream: stream_of(row),
-        id: Uuid::from_bytes(field(row, 34)),
-        keys: path_of(row, 50),
-    }
+    Holder { stream: stream_of(row), id: Uuid::from_bytes(field(row, 34)), keys: path_of(row, 50) }
 }
 
 pub(super) fn list_kind(kind: ListKind) -> u8 {
@@ -220,11 +181,7 @@ pub(super) fn expiry_row(keys: KeyPath) -> [u8; 16] {
 
 pub(super) fn expiry_of(key: &[u8; 50], row: &[u8; 16]) -> (Micros, StreamKey, KeyPath) {
     let at = Micros((be64(key, 0) ^ (1 << 63)) as i64);
-    let keys = KeyPath {
-        scope: Slot(le64(row, 0)),
-        stream: Slot(le64(row, 8)),
-        subject: Slot(be64(key, 42)),
-    };
+    let keys = KeyPath { scope: Slot(le64(row, 0)), stream: Slot(le64(row, 8)), subject: Slot(be64(key, 42)) };
     (at, stream_of(&key[8..]), keys)
 }
 
@@ -269,21 +226,13 @@ pub(super) fn remembered_of(key: Digest, bytes: &[u8]) -> Result<Remembered, Err
         return Err(damaged());
     }
     let count = u32::from_le_bytes(field(bytes, 65)) as usize;
-    let (ids, numbers) = bytes[IDS_AT..]
-        .split_at_checked(count.saturating_mul(16))
-        .ok_or_else(damaged)?;
+    let (ids, numbers) = bytes[IDS_AT..].split_at_checked(count.saturating_mul(16)).ok_or_else(damaged)?;
     if numbers.len() % 8 != 0 {
         return Err(damaged());
     }
     let outcome = Outcome {
-        ids: ids
-            .chunks_exact(16)
-            .map(|id| Uuid::from_bytes(field(id, 0)))
-            .collect(),
-        numbers: numbers
-            .chunks_exact(8)
-            .map(|number| le64(number, 0))
-            .collect(),
+        ids: ids.chunks_exact(16).map(|id| Uuid::from_bytes(field(id, 0))).collect(),
+        numbers: numbers.chunks_exact(8).map(|number| le64(number, 0)).collect(),
     };
     Ok(Remembered {
         row: IdempotencyRow {
@@ -300,13 +249,7 @@ pub(super) fn remembered_of(key: Digest, bytes: &[u8]) -> Result<Remembered, Err
     })
 }
 
-pub(super) fn embedding_key(
-    scope: Scope,
-    subject: Slot,
-    content: Version,
-    chunk: u16,
-    model: u32,
-) -> [u8; 38] {
+pub(super) fn embedding_key(scope: Scope, subject: Slot, content: Version, chunk: u16, model: u32) -> [u8; 38] {
     join(&[
         scope.0.as_bytes(),
         &subject.0.to_be_bytes(),
@@ -319,10 +262,7 @@ pub(super) fn embedding_key(
 /// Every row that `subject` seals.
 pub(super) fn embedding_bounds(scope: Scope, subject: Slot) -> ([u8; 38], [u8; 38]) {
     let (low, high) = (Version(0), Version(u64::MAX));
-    (
-        embedding_key(scope, subject, low, 0, 0),
-        embedding_key(scope, subject, high, u16::MAX, u32::MAX),
-    )
+    (embedding_key(scope, subject, low, 0, 0), embedding_key(scope, subject, high, u16::MAX, u32::MAX))
 }
 
 /// Name of the row that holds the layout of the whole log, u32.

@@ -1,10 +1,7 @@
 //! The tables: the one file that opens them. Bytes and integers only, and the layout's number is part of the name, so that a
 //! changed layout is another table and never a misread one. Keys are big-endian, so that their order is the order of bytes.
 
-use redb::{
-    ReadOnlyTable, ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError,
-    WriteTransaction,
-};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError, WriteTransaction};
 
 use super::Error;
 
@@ -67,9 +64,7 @@ impl Reading {
     }
 
     /// The meta table of a log that may be new.
-    pub(super) fn meta_if_any(
-        &self,
-    ) -> Result<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>, Error> {
+    pub(super) fn meta_if_any(&self) -> Result<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>, Error> {
         match self.0.open_table(TableDefinition::new("meta-1")) {
             Ok(table) => Ok(Some(table)),
             Err(TableError::TableDoesNotExist(_)) => Ok(None),

@@ -74,16 +74,9 @@ impl Log {
         if let Some(expected) = expect
             && !is_in(core, expected)?
         {
-            check.found(Break {
-                position: expected.0,
-                ..broken(Reason::Expected)
-            });
+            check.found(Break { position: expected.0, ..broken(Reason::Expected) });
         }
-        Ok(Report {
-            events: check.count,
-            head,
-            first_break: check.first_break,
-        })
+        Ok(Report { events: check.count, head, first_break: check.first_break })
     }
 
     /// Figures, without a look at the events.
@@ -91,9 +84,7 @@ impl Log {
         let core = &self.0.core;
         let txn = core.read()?;
         let commits = txn.commits()?;
-        let last = commits
-            .last()?
-            .map(|(_, row)| CommitRow::parse(row.value()));
+        let last = commits.last()?.map(|(_, row)| CommitRow::parse(row.value()));
         Ok(Stats {
             events: txn.events()?.len()?,
             commits: commits.len()?,
@@ -106,24 +97,14 @@ impl Log {
 }
 
 fn broken(reason: Reason) -> Break {
-    Break {
-        stream: None,
-        version: Version(0),
-        position: Position(0),
-        reason,
-    }
+    Break { stream: None, version: Version(0), position: Position(0), reason }
 }
 
 fn is_in(core: &Core, (position, hash): (Position, [u8; 32])) -> Result<bool, Error> {
     if position == Position(0) {
         return Ok(hash == [0; 32]);
     }
-    let row = core
-        .read()?
-        .commits()?
-        .range(..=position.0)?
-        .next_back()
-        .transpose()?;
+    let row = core.read()?.commits()?.range(..=position.0)?.next_back().transpose()?;
     let row = row.map(|(_, row)| CommitRow::parse(row.value()));
     Ok(row.is_some_and(|row| (row.last, row.hash) == (position, hash)))
 }
@@ -149,14 +130,7 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     fn new(core: &'a Core) -> Self {
         let (walk, first_break) = (None, None);
-        Self {
-            core,
-            head: core.head(),
-            count: 0,
-            walk,
-            condemned: HashMap::new(),
-            first_break,
-        }
+        Self { core, head: core.head(), count: 0, walk, condemned: HashMap::new(), first_break }
     }
 
     fn found(&mut self, broken: Break) {
@@ -183,10 +157,7 @@ impl<'a> Check<'a> {
             let txn = self.core.read()?;
             let mut last = None;
             let events = txn.events()?;
-            for row in events
-                .range::<&[u8; 42]>(&from..)?
-                .take(self.core.limits.page_events_max)
-            {
+            for row in events.range::<&[u8; 42]>(&from..)?.take(self.core.limits.page_events_max) {
                 let (key, event) = row?;
                 last = Some(*key.value());
                 let (stream, version) = rows::event_key_of(key.value());
@@ -200,20 +171,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn event(
-        &mut self,
-        txn: &Reading,
-        key: StreamKey,
-        version: Version,
-        event: &[u8],
-    ) -> Result<(), Error> {
+    fn event(&mut self, txn: &Reading, key: StreamKey, version: Version, event: &[u8]) -> Result<(), Error> {
         let before = match self.walk {
             Some(walk) if walk.key == key => walk,
-            _ => Walk {
-                key,
-                version: Version(0),
-                chain: [0; CHAIN_BYTES],
-            },
+            _ => Walk { key, version: Version(0), chain: [0; CHAIN_BYTES] },
         };
         let parts = match Parts::split(event) {
             Ok(parts) => parts,
@@ -227,11 +188,7 @@ impl<'a> Check<'a> {
             return Ok(());
         }
         self.count += 1;
-        self.walk = Some(Walk {
-            key,
-            version,
-            chain: parts.chain,
-        });
+        self.walk = Some(Walk { key, version, chain: parts.chain });
         if version.0 != before.version.0 + 1 {
             let gone = Version(before.version.0 + 1);
             self.wrong(key, gone, Position(0), Reason::Missing);
@@ -256,16 +213,12 @@ impl<'a> Check<'a> {
             return Ok(Some(Reason::Misplaced));
         }
         // `Parts` has seen that there are this many bytes.
-        let head_bytes = event
-            .first_chunk::<HEAD_BYTES>()
-            .ok_or(Error::Row("events"))?;
+        let head_bytes = event.first_chunk::<HEAD_BYTES>().ok_or(Error::Row("events"))?;
         let chain_key = self.core.vault.chain_key();
         if parts.chain != head::chain(chain_key, &before.chain, head_bytes, parts.facts) {
             return Ok(Some(Reason::Chain));
         }
-        let order = txn
-            .order()?
-            .get(&rows::order_key(key.partition, head.position))?;
+        let order = txn.order()?.get(&rows::order_key(key.partition, head.position))?;
         if order.is_none_or(|row| *row.value() != rows::order_row(key, version)) {
             return Ok(Some(Reason::Order));
         }
@@ -289,9 +242,7 @@ impl<'a> Check<'a> {
         Ok(match sealed_bytes(self.core, head, parts.sealed)? {
             Some(sealed) if *blake3::hash(&sealed).as_bytes() == head.content_hash => None,
             Some(_) => Some(Reason::Content),
-            None if self.core.vault.alive(head.keys).unwrap_or(false) => {
-                Some(Reason::ContentMissing)
-            }
+            None if self.core.vault.alive(head.keys).unwrap_or(false) => Some(Reason::ContentMissing),
             None => None,
         })
     }
@@ -303,10 +254,7 @@ impl<'a> Check<'a> {
             let txn = self.core.read()?;
             let (commits, mut order) = (txn.commits()?, InOrder::after(self.core, &txn, end.0)?);
             let mut seen = 0;
-            for row in commits
-                .range(end.0.0 + 1..)?
-                .take(self.core.limits.page_events_max)
-            {
+            for row in commits.range(end.0.0 + 1..)?.take(self.core.limits.page_events_max) {
                 let (first, row) = row?;
                 let row = CommitRow::parse(row.value());
                 if row.last > self.head {
@@ -321,10 +269,7 @@ impl<'a> Check<'a> {
             }
         }
         if end.0 < self.head {
-            self.found(Break {
-                position: self.head,
-                ..broken(Reason::Commits)
-            });
+            self.found(Break { position: self.head, ..broken(Reason::Commits) });
         }
         Ok(end)
     }
@@ -356,10 +301,7 @@ impl<'a> Check<'a> {
         let again = CommitRow { previous, ..row };
         let again = again.chained(self.core.vault.commit_key(), first, &chains);
         if again != row || chains.len() != row.count as usize {
-            self.found(Break {
-                position: first,
-                ..broken(Reason::Commits)
-            });
+            self.found(Break { position: first, ..broken(Reason::Commits) });
         }
         Ok(())
     }
@@ -387,11 +329,6 @@ impl<'a> Check<'a> {
     }
 
     fn wrong(&mut self, key: StreamKey, version: Version, position: Position, reason: Reason) {
-        self.found(Break {
-            stream: Some(key),
-            version,
-            position,
-            reason,
-        });
+        self.found(Break { stream: Some(key), version, position, reason });
     }
 }

@@ -96,13 +96,7 @@ impl Writer {
             // The events are durable and the next start will erase; until then nobody may be told that it is done.
             core.fail(format!("erasing: {error}"));
             for (one, answer) in waiting.iter().zip(answers.iter_mut()) {
-                if one
-                    .batch
-                    .events
-                    .iter()
-                    .any(|event| !event.erases.is_empty())
-                    && answer.is_ok()
-                {
+                if one.batch.events.iter().any(|event| !event.erases.is_empty()) && answer.is_ok() {
                     *answer = Err(append::Error::Failed(format!("erasing: {error}")));
                 }
             }
@@ -113,10 +107,7 @@ impl Writer {
         core.head.store(self.end.head.0, Ordering::SeqCst);
         if let (Some(listener), false) = (&core.listener, written.scopes.is_empty()) {
             let scopes = written.scopes.into_iter().collect();
-            listener(&CommitNotice {
-                last: self.end.head,
-                scopes,
-            });
+            listener(&CommitNotice { last: self.end.head, scopes });
         }
         if let Err(error) = core.vault.top_up() {
             core.fail(format!("vault: {error}"));
@@ -137,11 +128,7 @@ impl Writer {
 }
 
 /// Overwrites slots, then removes the files that they sealed.
-pub(super) fn erase(
-    core: &Core,
-    slots: &[crate::ids::Slot],
-    through: Position,
-) -> Result<(), Error> {
+pub(super) fn erase(core: &Core, slots: &[crate::ids::Slot], through: Position) -> Result<(), Error> {
     if slots.is_empty() {
         return Ok(());
     }
@@ -157,10 +144,7 @@ pub(super) fn erase(
 }
 
 fn refuse(group: &[Waiting], reason: &str) -> Vec<Answer> {
-    group
-        .iter()
-        .map(|_| Err(append::Error::Failed(reason.to_owned())))
-        .collect()
+    group.iter().map(|_| Err(append::Error::Failed(reason.to_owned()))).collect()
 }
 
 struct Abandon<'a>(&'a Queue);

@@ -22,29 +22,17 @@ struct Entry {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        let empty = || {
-            Mutex::new(Entry {
-                slot: Slot::NONE,
-                state: State::Dead,
-            })
-        };
+        let empty = || Mutex::new(Entry { slot: Slot::NONE, state: State::Dead });
         Self((0..ENTRIES).map(|_| empty()).collect())
     }
 
-    pub(super) fn get(
-        &self,
-        slot: Slot,
-        read: impl FnOnce() -> Result<State, Error>,
-    ) -> Result<State, Error> {
+    pub(super) fn get(&self, slot: Slot, read: impl FnOnce() -> Result<State, Error>) -> Result<State, Error> {
         if slot == Slot::NONE {
             return Err(Error::Unknown(slot));
         }
         let mut entry = lock(self.place(slot));
         if entry.slot != slot {
-            *entry = Entry {
-                slot,
-                state: read()?,
-            };
+            *entry = Entry { slot, state: read()? };
         }
         Ok(entry.state)
     }
@@ -53,10 +41,7 @@ impl Cache {
     pub(super) fn forget(&self, slot: Slot) {
         let mut entry = lock(self.place(slot));
         if entry.slot == slot {
-            *entry = Entry {
-                slot: Slot::NONE,
-                state: State::Live([0; 32]),
-            };
+            *entry = Entry { slot: Slot::NONE, state: State::Live([0; 32]) };
             std::hint::black_box(&*entry);
         }
     }

@@ -40,30 +40,15 @@ pub(super) fn read(disk: &dyn StorageBackend) -> Result<(Header, [u8; 32]), Erro
     };
     let mark = |slot| -> Result<_, Error> {
         let bytes = checked(disk, slot)?;
-        Ok(bytes.map(|b| {
-            (
-                u64::from_le_bytes(field(&b, 0)),
-                u64::from_le_bytes(field(&b, 8)),
-            )
-        }))
+        Ok(bytes.map(|b| (u64::from_le_bytes(field(&b, 0)), u64::from_le_bytes(field(&b, 8)))))
     };
     let (turn, through) = mark(Slot(1))?.max(mark(Slot(2))?).ok_or(Error::Header)?;
     let installation = Uuid::from_bytes(field(&name, 16));
-    Ok((
-        Header {
-            installation,
-            erased_through: Position(through),
-            turn,
-        },
-        root,
-    ))
+    Ok((Header { installation, erased_through: Position(through), turn }, root))
 }
 
 /// Makes a new vault and syncs it.
-pub(super) fn create(
-    disk: &dyn StorageBackend,
-    random: &SystemRandom,
-) -> Result<(Header, [u8; 32]), Error> {
+pub(super) fn create(disk: &dyn StorageBackend, random: &SystemRandom) -> Result<(Header, [u8; 32]), Error> {
     let mut secret = [0; 48];
     random.fill(&mut secret).map_err(|_| Error::Random)?;
     let root: [u8; 32] = field(&secret, 0);
@@ -75,11 +60,7 @@ pub(super) fn create(
     name[16..32].copy_from_slice(installation.as_bytes());
     write(disk, NAME, name)?;
     disk.write(ROOT.0 * SLOT_BYTES as u64, &slot::live(ROOT, &root))?;
-    let mut header = Header {
-        installation,
-        erased_through: Position(0),
-        turn: 0,
-    };
+    let mut header = Header { installation, erased_through: Position(0), turn: 0 };
     write_mark(disk, &mut header)?;
     disk.sync_data()?;
     Ok((header, root))

@@ -94,9 +94,7 @@ impl Vault {
 fn digest(key: &[u8; 32], parts: &[&[u8]]) -> Digest {
     let mut hasher = blake3::Hasher::new_keyed(key);
     for part in parts {
-        hasher
-            .update(&(part.len() as u64).to_le_bytes())
-            .update(part);
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }
     Digest(*hasher.finalize().as_bytes())
 }

@@ -29,7 +29,8 @@ use cache::Cache;
 use header::Header;
 pub use keys::Key;
 use keys::Roots;
-use slot::{SLOT_BYTES, State};
+use slot::SLOT_BYTES;
+pub(crate) use slot::State;
 
 /// Slots before this one are the vault's own: format, `erased_through`, root secret, room for more.
 pub const FIRST_SLOT: u64 = 16;
@@ -223,8 +224,7 @@ impl Vault {
     /// Overwrites the slots in place and syncs. When this returns, what they sealed cannot be read by anyone.
     pub(crate) fn erase(&self, slots: &[Slot], through: Position) -> Result<(), Error> {
         for slot in slots {
-            self.disk
-                .write(slot.0 * SLOT_BYTES as u64, &slot::dead(*slot))?;
+            self.disk.write(slot.0 * SLOT_BYTES as u64, &slot::dead(*slot))?;
             self.cache.forget(*slot);
         }
         self.disk.sync_data()?;

@@ -48,10 +48,7 @@ pub(super) fn check(slot: &[u8; SLOT_BYTES]) -> [u8; 16] {
 }
 
 /// Bytes of one slot, whatever it is; `None` past the end of the file.
-pub(super) fn raw(
-    disk: &dyn StorageBackend,
-    slot: Slot,
-) -> Result<Option<[u8; SLOT_BYTES]>, Error> {
+pub(super) fn raw(disk: &dyn StorageBackend, slot: Slot) -> Result<Option<[u8; SLOT_BYTES]>, Error> {
     let at = slot.0.saturating_mul(SLOT_BYTES as u64);
     let mut bytes = [0; SLOT_BYTES];
     // The length is asked for only when the read fails: reads are many and short files rare.

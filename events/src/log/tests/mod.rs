@@ -1,8 +1,21 @@
 //! Proofs of the log, on real files. They sit inside the crate to reach what no user may: raw rows, failing disks.
 
 mod appending;
+mod directory;
+mod forgetting;
+mod machine;
+mod opening;
+mod purging;
+mod verifying;
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc,
+    },
+};
 
 use uuid::Uuid;
 
@@ -13,6 +26,12 @@ use crate::{
     event::{ByV1, Content, Facts, ForgotV1, MessageAppendedContentV1, MessageAppendedV1},
     ids::*,
 };
+
+/// A new id: a counter is enough, and a failing test fails the same way again.
+pub(super) fn fresh() -> Uuid {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Uuid::from_u128(u128::from(NEXT.fetch_add(1, Ordering::SeqCst)) << 64 | 0x7000_8000_0000_0000)
+}
 
 /// What a test makes go wrong.
 #[derive(Clone, Default)]
@@ -34,24 +53,12 @@ pub(super) struct Subject {
 impl Subject {
     pub(super) fn new(log: &Log, partition: u16) -> Self {
         let slots = log.reserve(2).unwrap();
-        let key = StreamKey {
-            partition: Partition(partition),
-            scope: Scope(Uuid::now_v7()),
-            stream: StreamId(Uuid::now_v7()),
-        };
-        Self {
-            key,
-            scope_slot: slots[0],
-            stream_slot: slots[1],
-        }
+        let key = StreamKey { partition: Partition(partition), scope: Scope(fresh()), stream: StreamId(fresh()) };
+        Self { key, scope_slot: slots[0], stream_slot: slots[1] }
     }
 
     pub(super) fn path(&self, subject: Slot) -> KeyPath {
-        KeyPath {
-            scope: self.scope_slot,
-            stream: self.stream_slot,
-            subject,
-        }
+        KeyPath { scope: self.scope_slot, stream: self.stream_slot, subject }
     }
 
     pub(super) fn batch(&self, expected: u64, events: Vec<Draft>) -> Batch {
@@ -70,7 +77,7 @@ impl Subject {
     pub(super) fn message(&self, log: &Log, text: &str) -> (Draft, Slot) {
         let slot = log.reserve(1).unwrap()[0];
         let facts = MessageAppendedV1 {
-            message: MessageId(Uuid::now_v7()),
+            message: MessageId(fresh()),
             slot,
             ordinal: 0,
             role: RoleCode::USER,
@@ -85,10 +92,7 @@ impl Subject {
             given_id: None,
             custom_role: None,
             metadata: "{}".to_owned(),
-            by: ByV1 {
-                user: Some("ada".into()),
-                agent: None,
-            },
+            by: ByV1 { user: Some("ada".into()), agent: None },
         };
         let content = Some((Content::MessageAppended(content), self.path(slot)));
         (draft(Facts::MessageAppended(facts), content), slot)
@@ -99,36 +103,21 @@ impl Subject {
         (log.append(self.batch(expected, vec![draft])).unwrap(), slot)
     }
 
-    pub(super) fn forget(
-        &self,
-        log: &Log,
-        expected: u64,
-        slot: Slot,
-    ) -> Result<Committed, append::Error> {
+    pub(super) fn forget(&self, log: &Log, expected: u64, slot: Slot) -> Result<Committed, append::Error> {
         log.append(self.batch(expected, vec![draft(forgot(slot), None)]))
     }
 }
 
 pub(super) fn forgot(slot: Slot) -> Facts {
-    let record = RecordId(Uuid::now_v7());
-    Facts::Forgot(ForgotV1 {
-        record,
-        slot,
-        messages: Vec::new(),
-        relations: Vec::new(),
-    })
+    let record = RecordId(fresh());
+    Facts::Forgot(ForgotV1 { record, slot, messages: Vec::new(), relations: Vec::new() })
 }
 
 pub(super) fn draft(facts: Facts, content: Option<(Content, KeyPath)>) -> Draft {
-    Draft {
-        id: EventId(Uuid::now_v7()),
-        time: Micros(1_000_000),
-        facts,
-        content,
-    }
+    Draft { id: EventId(fresh()), time: Micros(1_000_000), facts, content }
 }
 
-pub(super) fn open(dir: &std::path::Path) -> Log {
+pub(super) fn open(dir: &Path) -> Log {
     Log::open(Options::new(dir)).unwrap()
 }
 
@@ -137,4 +126,56 @@ pub(super) fn text_of(content: Content) -> String {
         Content::MessageAppended(content) => content.text,
         other => panic!("not a message: {other:?}"),
     }
+}
+
+/// Holds the writer in a callback, so that what is submitted meanwhile goes into one commit.
+pub(super) struct Gate(mpsc::SyncSender<()>);
+
+impl Gate {
+    pub(super) fn close(log: &Log) -> Self {
+        let (open, opened) = mpsc::sync_channel(1);
+        let (enter, entered) = mpsc::sync_channel(1);
+        let subject = Subject::new(log, 63);
+        let batch = subject.batch(0, vec![subject.message(log, "gate").0]);
+        let held = Box::new(move |answer: Result<Committed, append::Error>| {
+            answer.unwrap();
+            enter.send(()).unwrap();
+            opened.recv().unwrap();
+        });
+        log.submit(batch, held).unwrap();
+        entered.recv().unwrap();
+        Self(open)
+    }
+
+    pub(super) fn open(self) {
+        self.0.send(()).unwrap();
+    }
+}
+
+/// Carries the batches out in one group and hands back their answers in order.
+pub(super) fn in_one_commit(log: &Log, batches: Vec<Batch>) -> Vec<Result<Committed, append::Error>> {
+    let gate = Gate::close(log);
+    let told: Vec<_> = batches
+        .into_iter()
+        .map(|batch| {
+            let (tell, told) = mpsc::sync_channel(1);
+            log.submit(batch, Box::new(move |answer| tell.send(answer).unwrap())).unwrap();
+            told
+        })
+        .collect();
+    gate.open();
+    told.into_iter().map(|told| told.recv().unwrap()).collect()
+}
+
+/// Every file under a folder.
+pub(super) fn files_in(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(files_in(&path)),
+            false => files.push(path),
+        }
+    }
+    files
 }

@@ -1,0 +1,100 @@
+//! Opening: one process at a time, no log of the future, no log without its own vault.
+
+use super::*;
+use crate::log::{open::Error, rows};
+
+/// Two writers of one file would destroy it.
+#[test]
+fn a_second_open_is_refused_by_name_and_allowed_after_the_first_is_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let second = Log::open(Options::new(dir.path()));
+    assert!(matches!(second.err(), Some(Error::InUse(_))));
+    let clone = log.clone();
+    drop(log);
+    assert!(matches!(Log::open(Options::new(dir.path())).err(), Some(Error::InUse(_))));
+    drop(clone);
+    open(dir.path());
+}
+
+/// An old binary must not misread a newer log.
+#[test]
+fn a_log_that_needs_a_newer_reader_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let fence = |log: &Log, reader: u32| {
+        let change = |tables: &mut crate::log::tables::Writing<'_>| {
+            tables.meta.insert(rows::META_MIN_READER, reader.to_le_bytes().as_slice())?;
+            Ok(())
+        };
+        log.0.core.quick(change).unwrap();
+    };
+    fence(&log, 2);
+    drop(log);
+    let before = std::fs::read(dir.path().join("vault")).unwrap();
+    let error = Log::open(Options::new(dir.path())).err().unwrap();
+    assert!(matches!(error, Error::Newer { needs: 2, have: 1 }), "{error}");
+    assert_eq!(std::fs::read(dir.path().join("vault")).unwrap(), before);
+}
+
+/// Without its vault a log is noise; a new vault in its place would hide the loss.
+#[test]
+fn a_log_is_opened_with_its_own_vault_only() {
+    let (dir, other, vaults) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = Options { vault_dir: Some(vaults.path().to_owned()), ..Options::new(dir.path()) };
+    let log = Log::open(options.clone()).unwrap();
+    let thread = Subject::new(&log, 0);
+    thread.say(&log, 0, "x");
+    drop(log);
+    assert!(!dir.path().join("vault").exists());
+
+    let error = Log::open(Options::new(dir.path())).err().unwrap();
+    assert!(matches!(error, Error::VaultMissing(_)), "{error}");
+    drop(open(other.path()));
+    let vault_dir = Some(other.path().to_owned());
+    let error = Log::open(Options { vault_dir, ..options.clone() }).err().unwrap();
+    assert!(matches!(error, Error::WrongVault(_)), "{error}");
+    assert_eq!(Log::open(options).unwrap().version(thread.key).unwrap(), Version(1));
+}
+
+/// A log restored from before its vault: what it condemns from now on must still be replayed after a crash.
+#[test]
+fn a_log_older_than_its_vault_starts_its_erasures_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let thread = Subject::new(&log, 0);
+    let (_, kept) = thread.say(&log, 0, "kept");
+    drop(log);
+    let old = std::fs::read(dir.path().join("log.redb")).unwrap();
+    let log = open(dir.path());
+    let (_, gone) = thread.say(&log, 1, "gone");
+    thread.forget(&log, 2, gone).unwrap();
+    drop(log);
+    std::fs::write(dir.path().join("log.redb"), old).unwrap();
+
+    let log = open(dir.path());
+    assert_eq!(log.0.core.vault.erased_through(), log.head());
+    assert!(log.reserve(1).unwrap()[0] > gone, "a dead slot is never handed out");
+    log.0.core.faults.dies_before_overwriting.store(true, Ordering::SeqCst);
+    thread.forget(&log, 1, kept).unwrap_err();
+    drop(log);
+    assert!(!open(dir.path()).alive(thread.path(kept)).unwrap());
+}
+
+/// Files of a commit that never came would stay for ever.
+#[test]
+fn orphaned_files_are_swept_at_the_next_start_and_others_are_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let thread = Subject::new(&log, 0);
+    let long = "long ".repeat(20_000);
+    thread.say(&log, 0, &long);
+    let (orphan, _) = thread.message(&log, &long);
+    drop(crate::log::prepare::prepare(&log.0.core, thread.batch(1, vec![orphan])).unwrap());
+    assert_eq!(files_in(&dir.path().join("blobs")).len(), 2);
+    drop(log);
+    let log = open(dir.path());
+    assert_eq!(files_in(&dir.path().join("blobs")).len(), 1);
+    assert_eq!(log.verify(None).unwrap().first_break, None);
+}

@@ -1,0 +1,183 @@
+//! One of each frozen struct, every field filled. Never change one that has a golden file.
+
+use memlog_events::{code::*, event::*, ids::*};
+use uuid::Uuid;
+
+/// Ids that are easy to see in a dump.
+pub(crate) fn uuid(n: u8) -> Uuid {
+    Uuid::from_bytes([n; 16])
+}
+
+fn by() -> ByV1 {
+    ByV1 { user: Some("ada".into()), agent: Some("helper \u{1F331}".into()) }
+}
+
+fn slot(n: u64) -> Slot {
+    Slot(1_000 + n)
+}
+
+/// Facts by the name of their struct.
+pub(crate) fn facts() -> Vec<(&'static str, Facts)> {
+    let mut all = people();
+    all.extend(records());
+    all.extend(jobs());
+    all
+}
+
+fn people() -> Vec<(&'static str, Facts)> {
+    vec![
+        ("profile_created", Facts::ProfileCreated(ProfileCreatedV1 { slot: slot(1), namespace: [1; 16] })),
+        ("profile_deleted", Facts::ProfileDeleted(ProfileDeletedV1 { slot: slot(1) })),
+        (
+            "speaker_added",
+            Facts::SpeakerAdded(SpeakerAddedV1 {
+                speaker: SpeakerId(uuid(4)),
+                slot: slot(2),
+                name_digest: Digest([2; 32]),
+            }),
+        ),
+        ("speaker_removed", Facts::SpeakerRemoved(SpeakerRemovedV1 { speaker: SpeakerId(uuid(4)) })),
+        ("thread_created", Facts::ThreadCreated(ThreadCreatedV1 { slot: slot(3), derived: true })),
+        ("thread_deleted", Facts::ThreadDeleted(ThreadDeletedV1 { slot: slot(3) })),
+        (
+            "message_appended",
+            Facts::MessageAppended(MessageAppendedV1 {
+                message: MessageId(uuid(5)),
+                slot: slot(4),
+                ordinal: 258,
+                role: RoleCode::ASSISTANT,
+                digest: Digest([6; 32]),
+                id_digest: Some(Digest([7; 32])),
+                speaker: Some(SpeakerId::ME),
+                timestamp: Some(Micros(1_700_000_000_000_000)),
+                expires_at: None,
+            }),
+        ),
+        (
+            "message_deleted",
+            Facts::MessageDeleted(MessageDeletedV1 {
+                messages: vec![(MessageId(uuid(5)), slot(4)), (MessageId(uuid(6)), slot(5))],
+            }),
+        ),
+    ]
+}
+
+fn records() -> Vec<(&'static str, Facts)> {
+    let (record, other) = (RecordId(uuid(8)), RecordId(uuid(9)));
+    let relation = RelationId(uuid(10));
+    let (messages, relations) = (vec![(MessageId(uuid(5)), slot(4))], vec![(relation, slot(7))]);
+    vec![
+        (
+            "saved",
+            Facts::Saved(SavedV1 {
+                record,
+                slot: slot(6),
+                record_type: TypeCode::PREFERENCE,
+                speaker: Some(SpeakerId(uuid(4))),
+                timestamp: Some(Micros(-5)),
+                expires_at: Some(Micros(i64::MAX)),
+                sources: vec![MessageId(uuid(5)), MessageId(uuid(6))],
+                job: Some(JobId(uuid(11))),
+                fingerprint: Digest([12; 32]),
+                id_digest: None,
+            }),
+        ),
+        ("superseded", Facts::Superseded(SupersededV1 { old: record, new: other })),
+        (
+            "linked",
+            Facts::Linked(LinkedV1 {
+                relation,
+                slot: slot(7),
+                link: LinkCode::REFINES,
+                source: record,
+                target: other,
+                timestamp: Some(Micros(77)),
+            }),
+        ),
+        ("unlinked", Facts::Unlinked(UnlinkedV1 { relation, slot: slot(7) })),
+        (
+            "forgot",
+            Facts::Forgot(ForgotV1 { record, slot: slot(6), messages: messages.clone(), relations: relations.clone() }),
+        ),
+        ("expired", Facts::Expired(ExpiredV1 { records: vec![(record, slot(6))], messages, relations })),
+    ]
+}
+
+fn jobs() -> Vec<(&'static str, Facts)> {
+    let job = JobId(uuid(11));
+    vec![
+        (
+            "extraction_requested",
+            Facts::ExtractionRequested(ExtractionRequestedV1 { job, messages: vec![MessageId(uuid(5))] }),
+        ),
+        (
+            "extraction_completed",
+            Facts::ExtractionCompleted(ExtractionCompletedV1 {
+                job,
+                records: vec![RecordId(uuid(8))],
+                attempts: 2,
+                dropped: 1,
+            }),
+        ),
+        (
+            "extraction_failed",
+            Facts::ExtractionFailed(ExtractionFailedV1 { job, code: "malformed_answer".into(), attempts: 5 }),
+        ),
+    ]
+}
+
+/// Contents by the name of their struct.
+pub(crate) fn contents() -> Vec<(&'static str, Content)> {
+    let text = |text: &str| text.to_owned();
+    vec![
+        ("by_content", Content::By(ByContentV1 { by: ByV1::default() })),
+        (
+            "profile_created_content",
+            Content::ProfileCreated(ProfileCreatedContentV1 { namespace: text("team"), name: text("ada"), by: by() }),
+        ),
+        ("speaker_added_content", Content::SpeakerAdded(SpeakerAddedContentV1 { name: text("Zo\u{eb}"), by: by() })),
+        (
+            "thread_created_content",
+            Content::ThreadCreated(ThreadCreatedContentV1 {
+                thread_id: text("monday"),
+                user_id: Some(text("ada")),
+                agent_id: None,
+                metadata: text(r#"{"a":1}"#),
+                settings: text("{}"),
+                by: by(),
+            }),
+        ),
+        (
+            "message_appended_content",
+            Content::MessageAppended(MessageAppendedContentV1 {
+                text: text("\u{732b}\u{304c}\u{597d}\u{304d}"),
+                given_id: Some(text("m-1")),
+                custom_role: Some(text("narrator")),
+                metadata: text("{}"),
+                by: by(),
+            }),
+        ),
+        (
+            "saved_content",
+            Content::Saved(SavedContentV1 {
+                content: text("Ada likes cats."),
+                summary: text("likes cats"),
+                metadata: text("{}"),
+                given_id: None,
+                user_id: None,
+                agent_id: Some(text("helper")),
+                by: by(),
+            }),
+        ),
+        (
+            "linked_content",
+            Content::Linked(LinkedContentV1 {
+                label: Some(text("mother of")),
+                opposite: Some(text("child of")),
+                metadata: text("{}"),
+                given_id: Some(text("r-1")),
+                by: by(),
+            }),
+        ),
+    ]
+}
