@@ -180,16 +180,27 @@ pub(super) fn attend(
 #[inline(always)]
 fn score(query: &[f32], keys: &[f32], scale: f32, scores: &mut [f32]) {
     let padded = scores.len();
-    for (part, out) in scores.chunks_exact_mut(LANES).enumerate() {
-        let mut lanes = [0.0f32; LANES];
-        for (query, keys) in query.iter().zip(keys.chunks_exact(padded)) {
-            for (lane, key) in lanes.iter_mut().zip(&keys[part * LANES..][..LANES]) {
-                *lane += query * key;
-            }
+    // Four sets of lanes at once where there are as many: one alone would wait for each addition to end.
+    let (fours, ones) = scores.split_at_mut(padded / (4 * LANES) * (4 * LANES));
+    let rest = fours.len();
+    for (part, out) in fours.chunks_exact_mut(4 * LANES).enumerate() {
+        score_part::<{ 4 * LANES }>(query, &keys[part * 4 * LANES..], padded, scale, out);
+    }
+    for (part, out) in ones.chunks_exact_mut(LANES).enumerate() {
+        score_part::<LANES>(query, &keys[rest + part * LANES..], padded, scale, out);
+    }
+}
+
+#[inline(always)]
+fn score_part<const N: usize>(query: &[f32], keys: &[f32], padded: usize, scale: f32, out: &mut [f32]) {
+    let mut lanes = [0.0f32; N];
+    for (query, keys) in query.iter().zip(keys.chunks(padded)) {
+        for (lane, key) in lanes.iter_mut().zip(&keys[..N]) {
+            *lane += query * key;
         }
-        for (out, lane) in out.iter_mut().zip(lanes) {
-            *out = lane * scale;
-        }
+    }
+    for (out, lane) in out.iter_mut().zip(lanes) {
+        *out = lane * scale;
     }
 }
 
@@ -208,16 +219,21 @@ fn softmax(scores: &mut [f32], tokens: usize) {
     }
 }
 
-/// Adds up `LANES` columns of `rows`, beginning at column `from`, each row times its weight.
+/// Adds up `LANES` columns of `rows`, beginning at column `from`, each row times its weight. Every fourth row goes into the
+/// same sum, again so as not to wait.
 #[inline(always)]
 fn weigh(rows: &[f32], width: usize, from: usize, weights: &[f32], out: &mut [f32]) {
-    let mut lanes = [0.0f32; LANES];
-    for (row, weight) in rows.chunks_exact(width).zip(weights) {
-        for (lane, value) in lanes.iter_mut().zip(&row[from..][..LANES]) {
-            *lane += weight * value;
+    let mut sums = [[0.0f32; LANES]; 4];
+    for (rows, weights) in rows.chunks(4 * width).zip(weights.chunks(4)) {
+        for ((row, weight), sum) in rows.chunks_exact(width).zip(weights).zip(&mut sums) {
+            for (lane, value) in sum.iter_mut().zip(&row[from..][..LANES]) {
+                *lane += weight * value;
+            }
         }
     }
-    out.copy_from_slice(&lanes);
+    for (lane, out) in out.iter_mut().enumerate() {
+        *out = (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]);
+    }
 }
 
 /// Scales `values` to unit length; all zeros stay.
