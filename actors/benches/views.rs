@@ -26,37 +26,23 @@ impl Random {
 
     /// About normal.
     fn vector(&mut self, dimensions: usize) -> Vec<f32> {
-        (0..dimensions)
-            .map(|_| (0..3).map(|_| 2.0 * self.uniform() - 1.0).sum())
-            .collect()
+        (0..dimensions).map(|_| (0..3).map(|_| 2.0 * self.uniform() - 1.0).sum()).collect()
     }
 
     /// A word by Zipf's law.
     fn word(&mut self, from: f32) -> String {
         let rank = (from.ln() + self.uniform() * (30_000.0 / from).ln()).exp() as u32;
-        let letters = (0..4)
-            .map(|i| char::from(b'a' + (rank.wrapping_mul(2_654_435_761) >> (7 * i)) as u8 % 26));
-        letters
-            .chain(
-                rank.to_string()
-                    .chars()
-                    .map(|c| (c as u8 - b'0' + b'k') as char),
-            )
-            .collect()
+        let letters = (0..4).map(|i| char::from(b'a' + (rank.wrapping_mul(2_654_435_761) >> (7 * i)) as u8 % 26));
+        letters.chain(rank.to_string().chars().map(|c| (c as u8 - b'0' + b'k') as char)).collect()
     }
 
     fn text(&mut self, words: usize) -> String {
-        (0..words)
-            .map(|_| self.word(1.0))
-            .collect::<Vec<_>>()
-            .join(" ")
+        (0..words).map(|_| self.word(1.0)).collect::<Vec<_>>().join(" ")
     }
 }
 
 fn main() {
-    let sizes: Vec<usize> = std::env::args()
-        .filter_map(|size| size.parse().ok())
-        .collect();
+    let sizes: Vec<usize> = std::env::args().filter_map(|size| size.parse().ok()).collect();
     let words_only = std::env::args().any(|arg| arg == "keyword");
     if sizes.is_empty() {
         keyword();
@@ -90,14 +76,8 @@ fn keyword() {
     for docs in [1_000, 10_000, 100_000] {
         let mut random = Random(1);
         let texts: Vec<String> = (0..docs).map(|i| random.text(5 + i % 36)).collect();
-        let queries: Vec<String> = (0..200)
-            .map(|_| {
-                (0..5)
-                    .map(|_| random.word(20.0))
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            })
-            .collect();
+        let queries: Vec<String> =
+            (0..200).map(|_| (0..5).map(|_| random.word(20.0)).collect::<Vec<_>>().join(" ")).collect();
         let mut view = Keyword::new();
         let start = Instant::now();
         for (doc, text) in (0..).zip(&texts) {
@@ -128,17 +108,10 @@ fn clustered(count: usize) -> Vec<Vec<f32>> {
     let centres: Vec<Vec<f32>> = (0..count / 100 + 1).map(|_| random.vector(WAYS)).collect();
     let mut one = |i: usize| {
         let own = random.vector(DIMENSIONS);
-        let mut vector: Vec<f32> = own
-            .iter()
-            .zip(&lean)
-            .map(|(own, lean)| 2.0 * own + 2.0 * lean)
-            .collect();
+        let mut vector: Vec<f32> = own.iter().zip(&lean).map(|(own, lean)| 2.0 * own + 2.0 * lean).collect();
         for (way, centre) in ways.iter().zip(&centres[i * 7_919 % centres.len()]) {
             let much = centre + random.uniform() - 0.5 + random.uniform() - 0.5;
-            vector
-                .iter_mut()
-                .zip(way)
-                .for_each(|(part, way)| *part += much * way);
+            vector.iter_mut().zip(way).for_each(|(part, way)| *part += much * way);
         }
         let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
         vector.iter_mut().for_each(|part| *part /= length);
@@ -155,10 +128,7 @@ fn truth(vectors: &[Vec<f32>], query: &[f32]) -> Vec<u32> {
         }
         sums.iter().sum::<f32>()
     };
-    let mut all: Vec<(f32, u32)> = (0..)
-        .zip(vectors)
-        .map(|(doc, vector)| (dot(vector), doc))
-        .collect();
+    let mut all: Vec<(f32, u32)> = (0..).zip(vectors).map(|(doc, vector)| (dot(vector), doc)).collect();
     all.select_nth_unstable_by(10, |a, b| b.0.total_cmp(&a.0));
     all.into_iter().take(10).map(|(_, doc)| doc).collect()
 }
@@ -172,45 +142,13 @@ fn vector(size: usize) {
         "{:>22} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}",
         "", "query us", "x scan", "recall@10", "1 in 2 us", "1 in 100", "insert us", "bytes"
     );
-    let exact = Limits {
-        codes_from: usize::MAX,
-        hnsw_from: usize::MAX,
-        ..Limits::default()
-    };
-    let codes = Limits {
-        codes_from: 1,
-        ..exact
-    };
-    let graph = |hnsw_candidates| Limits {
-        hnsw_from: size,
-        hnsw_candidates,
-        ..codes
-    };
-    let scan = measure(
-        "i8 scan",
-        &mut filled(&vectors, exact),
-        &queries,
-        &truths,
-        None,
-    );
-    measure(
-        "1-bit codes, 400",
-        &mut filled(&vectors, codes),
-        &queries,
-        &truths,
-        Some(scan),
-    );
-    let wide = Limits {
-        shortlist: 1_600,
-        ..codes
-    };
-    measure(
-        "1-bit codes, 1600",
-        &mut filled(&vectors, wide),
-        &queries,
-        &truths,
-        Some(scan),
-    );
+    let exact = Limits { codes_from: usize::MAX, hnsw_from: usize::MAX, ..Limits::default() };
+    let codes = Limits { codes_from: 1, ..exact };
+    let graph = |hnsw_candidates| Limits { hnsw_from: size, hnsw_candidates, ..codes };
+    let scan = measure("i8 scan", &mut filled(&vectors, exact), &queries, &truths, None);
+    measure("1-bit codes, 400", &mut filled(&vectors, codes), &queries, &truths, Some(scan));
+    let wide = Limits { shortlist: 1_600, ..codes };
+    measure("1-bit codes, 1600", &mut filled(&vectors, wide), &queries, &truths, Some(scan));
     let mut built = filled(&vectors, graph(48));
     for (name, candidates) in [("graph, 48", 48), ("graph, 64", 64), ("graph, 128", 128)] {
         built.0.set_limits(graph(candidates));
@@ -226,10 +164,7 @@ fn filled(vectors: &[Vec<f32>], limits: Limits) -> (Vectors, f64) {
         view.insert(doc, 0, vector);
     }
     view.wait();
-    (
-        view,
-        start.elapsed().as_secs_f64() * 1e6 / vectors.len() as f64,
-    )
+    (view, start.elapsed().as_secs_f64() * 1e6 / vectors.len() as f64)
 }
 
 fn measure(
@@ -256,8 +191,6 @@ fn measure(
     let recall = found as f64 / (10 * queries.len()) as f64;
     let ratio = scan.map_or(1.0, |scan| all / scan);
     let bytes = view.bytes() / view.len();
-    println!(
-        "{name:>22} {all:>10.1} {ratio:>8.2} {recall:>10.3} {half:>10.1} {few:>10.1} {insert:>10.1} {bytes:>10}"
-    );
+    println!("{name:>22} {all:>10.1} {ratio:>8.2} {recall:>10.3} {half:>10.1} {few:>10.1} {insert:>10.1} {bytes:>10}");
     all
 }

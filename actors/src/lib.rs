@@ -2,9 +2,13 @@
 //!
 //! Knows no NATS, no HTTP, no bytes of the wire and no model file; those are the doors' business in the root package.
 
+pub mod api;
 pub mod domain;
+pub mod entity;
 pub mod extract;
+pub(crate) mod jobs;
 pub mod limits;
 pub mod port;
 pub mod recall;
+pub mod system;
 pub mod view;

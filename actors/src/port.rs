@@ -1,6 +1,11 @@
 //! The holes that the doors fill: a model that embeds, an extractor, a clock. Nothing here knows how they work.
 
+use std::{pin::Pin, time::Duration};
+
 use jiff::Timestamp;
+use memlog_events::ids::JobId;
+
+use crate::domain::Place;
 
 /// What a text is embedded for; some models want a different prefix for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +39,7 @@ pub trait Embedder: Send + Sync + 'static {
 }
 
 /// What a record is. The names are the wire's.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordType {
     /// Anything; the default of threads.
@@ -131,4 +134,32 @@ pub trait Extractor: Send + Sync + 'static {
 pub trait Clock: Send + Sync + 'static {
     /// Now, UTC.
     fn now(&self) -> Timestamp;
+}
+
+/// A job that is to be done. Ids only: a worker fetches the texts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The job.
+    pub job: JobId,
+    /// The thread it works on.
+    pub place: Place,
+    /// Tries before this one.
+    pub attempts: u32,
+}
+
+/// What a queue does, eventually.
+pub type Eventually<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Carries jobs from the outbox to workers. It may deliver twice and forget everything: the log knows what is unfinished.
+pub trait JobQueue: Send + Sync + 'static {
+    /// Hands a job over; waits while the queue is full.
+    fn put(&self, ticket: Ticket) -> Eventually<'_, ()>;
+    /// The next job: in turn between profiles, one at a time and in order within a thread. None once the queue is closed.
+    fn take(&self) -> Eventually<'_, Option<Ticket>>;
+    /// The job needs no more work.
+    fn finish(&self, ticket: Ticket);
+    /// The job is to be tried again after a while, before any later one of its thread.
+    fn again(&self, ticket: Ticket, after: Duration);
+    /// No more jobs are handed out.
+    fn close(&self);
 }

@@ -27,20 +27,23 @@ pub struct NewMessage {
 
 impl NewMessage {
     fn known_by(&self, place: &Place, stream_slot: Slot, inputs: &dyn Inputs) -> Match {
-        let speaker = self.speaker.map(|id| *id.0.as_bytes()).unwrap_or_default();
-        let timestamp = self.timestamp.map_or([0; 9], |at| {
-            let mut given = [1; 9];
-            given[1..].copy_from_slice(&at.0.to_be_bytes());
-            given
-        });
-        let role = self.content.custom_role.as_deref().unwrap_or_default();
-        let parts: [&[u8]; 6] =
-            [b"message", &[self.role.0], role.as_bytes(), &speaker, &timestamp, self.content.text.as_bytes()];
         Match {
-            digest: inputs.digest(stream_slot, &parts),
+            digest: resend_digest(self, |parts| inputs.digest(stream_slot, parts)),
             id_digest: self.content.given_id.as_deref().map(|id| id_digest(place.scope_slot, id, inputs)),
         }
     }
+}
+
+/// What makes a message the same one when it is sent again: role, text, speaker and given timestamp, keyed by the caller.
+pub fn resend_digest<T>(message: &NewMessage, keyed: impl FnOnce(&[&[u8]]) -> T) -> T {
+    let speaker = message.speaker.map(|id| *id.0.as_bytes()).unwrap_or_default();
+    let timestamp = message.timestamp.map_or([0; 9], |at| {
+        let mut given = [1; 9];
+        given[1..].copy_from_slice(&at.0.to_be_bytes());
+        given
+    });
+    let role = message.content.custom_role.as_deref().unwrap_or_default();
+    keyed(&[b"message", &[message.role.0], role.as_bytes(), &speaker, &timestamp, message.content.text.as_bytes()])
 }
 
 /// Whether a re-send is looked for.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub use apply_extraction::{Applied, ApplyExtraction, Found, Said};
 pub use delete::Delete;
 pub use fail_extraction::FailExtraction;
-pub use ingest::{Append, Ingest, Ingested, NewMessage};
+pub use ingest::{Append, Ingest, Ingested, NewMessage, resend_digest};
 use memlog_events::{
     code::StreamKind,
     event::Facts,

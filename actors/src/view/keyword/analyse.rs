@@ -61,11 +61,7 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Hands every term of the text to `sink`, in order.
 pub fn each_term(text: &str, sink: &mut dyn FnMut(&str, Kind)) {
-    let text = if text.is_ascii() || is_nfkc(text) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.nfkc().collect())
-    };
+    let text = if text.is_ascii() || is_nfkc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) };
     let mut run: Vec<char> = Vec::new();
     let mut run_end = 0;
     for (at, word) in text.unicode_word_indices() {
@@ -108,16 +104,10 @@ fn flush_run(run: &mut Vec<char>, sink: &mut dyn FnMut(&str, Kind)) {
             _ => Kind::Character,
         };
         let first = c.encode_utf8(&mut buffer).len();
-        sink(
-            std::str::from_utf8(&buffer[..first]).unwrap_or_default(),
-            kind,
-        );
+        sink(std::str::from_utf8(&buffer[..first]).unwrap_or_default(), kind);
         if let Some(next) = run.get(i + 1) {
             let both = first + next.encode_utf8(&mut buffer[first..]).len();
-            sink(
-                std::str::from_utf8(&buffer[..both]).unwrap_or_default(),
-                Kind::Pair,
-            );
+            sink(std::str::from_utf8(&buffer[..both]).unwrap_or_default(), Kind::Pair);
         }
     }
     run.clear();
@@ -150,26 +140,13 @@ fn word_terms(word: &str, sink: &mut dyn FnMut(&str, Kind)) {
 }
 
 fn lower_case(word: &str) -> Cow<'_, str> {
-    if word
-        .bytes()
-        .all(|b| b.is_ascii() && !b.is_ascii_uppercase())
-    {
+    if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(word);
     }
     let typographic = |c| {
-        if matches!(c, '\u{2019}' | '\u{02BC}' | '\u{FF07}') {
-            '\''
-        } else {
-            c
-        }
+        if matches!(c, '\u{2019}' | '\u{02BC}' | '\u{FF07}') { '\'' } else { c }
     };
-    Cow::Owned(
-        word.to_lowercase()
-            .chars()
-            .map(typographic)
-            .take(4 * WORD_CHARS_MAX)
-            .collect(),
-    )
+    Cow::Owned(word.to_lowercase().chars().map(typographic).take(4 * WORD_CHARS_MAX).collect())
 }
 
 fn one_word(word: &str, sink: &mut dyn FnMut(&str, Kind)) {
@@ -223,20 +200,12 @@ fn fold(word: &str) -> Cow<'_, str> {
             'ı' => folded.push('i'),
             // Latin, Greek and what NFKC could not compose; elsewhere a mark is part of the letter.
             c if (c as u32) < 0x590 || matches!(c as u32, 0x1E00..=0x1FFF) => {
-                folded.extend(
-                    std::iter::once(c)
-                        .nfd()
-                        .filter(|part| !is_combining_mark(*part)),
-                );
+                folded.extend(std::iter::once(c).nfd().filter(|part| !is_combining_mark(*part)));
             }
             c => folded.push(c),
         }
     }
-    if folded == word {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(folded)
-    }
+    if folded == word { Cow::Borrowed(word) } else { Cow::Owned(folded) }
 }
 
 #[cfg(test)]
@@ -246,25 +215,16 @@ mod tests {
     // Possessives, contractions and abbreviations are how people write; each must meet the plain word in a query.
     #[test]
     fn english_words_lose_what_does_not_matter() {
-        assert_eq!(
-            terms("Caroline's running shoes"),
-            ["carolin", "run", "shoe"]
-        );
+        assert_eq!(terms("Caroline's running shoes"), ["carolin", "run", "shoe"]);
         assert_eq!(terms("Caroline’s"), terms("caroline"));
         assert_eq!(terms("I don't, we’ll, they're"), Vec::<String>::new());
         assert_eq!(terms("the U.S.A. at 5 p.m."), ["usa", "5", "pm"]);
-        assert_eq!(
-            terms("example.com snake_case v1.2"),
-            ["exampl", "com", "snake", "case", "v1", "2"]
-        );
+        assert_eq!(terms("example.com snake_case v1.2"), ["exampl", "com", "snake", "case", "v1", "2"]);
     }
 
     #[test]
     fn numbers_stay_whole() {
-        assert_eq!(
-            terms("3.14 or 2,000 on 2023-05-07"),
-            ["3.14", "2,000", "2023", "05", "07"]
-        );
+        assert_eq!(terms("3.14 or 2,000 on 2023-05-07"), ["3.14", "2,000", "2023", "05", "07"]);
     }
 
     #[test]
@@ -279,19 +239,13 @@ mod tests {
     fn scripts_without_spaces_become_characters_and_pairs() {
         assert_eq!(terms("猫が"), ["猫", "猫が", "が"]);
         assert_eq!(terms("猫"), ["猫"]);
-        assert_eq!(
-            terms("我爱 AI 技术"),
-            ["我", "我爱", "爱", "ai", "技", "技术", "术"]
-        );
+        assert_eq!(terms("我爱 AI 技术"), ["我", "我爱", "爱", "ai", "技", "技术", "术"]);
         assert_eq!(terms("ﾈｺ"), terms("ネコ"));
     }
 
     #[test]
     fn emoji_and_floods_are_harmless() {
         assert_eq!(terms("🎉👩‍👩‍👧 !!! ___"), Vec::<String>::new());
-        assert_eq!(
-            terms(&"x".repeat(100_000))[0].chars().count(),
-            WORD_CHARS_MAX
-        );
+        assert_eq!(terms(&"x".repeat(100_000))[0].chars().count(), WORD_CHARS_MAX);
     }
 }

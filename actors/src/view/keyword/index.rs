@@ -60,10 +60,7 @@ impl Keyword {
 
     /// An empty index that ranks with other constants.
     pub fn with(bm25: Bm25) -> Self {
-        Self {
-            bm25,
-            ..Self::default()
-        }
+        Self { bm25, ..Self::default() }
     }
 
     /// Indexes the text as that document's, in place of an earlier one. A text without terms is a document of no
@@ -78,10 +75,7 @@ impl Keyword {
         for same in counted.terms.chunk_by(|a, b| a == b) {
             distinct.push(same[0]);
             let count = same.len().min(u16::MAX.into()) as u16;
-            add(
-                &mut self.postings[same[0] as usize],
-                Posting { doc, count, length },
-            );
+            add(&mut self.postings[same[0] as usize], Posting { doc, count, length });
         }
         self.documents += 1;
         self.length += u64::from(length);
@@ -90,10 +84,7 @@ impl Keyword {
         if self.entries.len() <= at {
             self.entries.resize_with(at + 1, || None);
         }
-        self.entries[at] = Some(Entry {
-            terms: distinct.into(),
-            length,
-        });
+        self.entries[at] = Some(Entry { terms: distinct.into(), length });
     }
 
     fn count(&mut self, term: &str, kind: Kind, counted: &mut Counted) {
@@ -192,20 +183,13 @@ fn entry_bytes(distinct: usize) -> usize {
 
 /// The key with its allocation, its place in the table at the usual load, and its list's head.
 fn term_bytes(letters: usize) -> usize {
-    letters
-        + 32
-        + (size_of::<(Arc<[u8]>, u32)>() + 1) * 3 / 2
-        + size_of::<Arc<[u8]>>()
-        + size_of::<Vec<Posting>>()
+    letters + 32 + (size_of::<(Arc<[u8]>, u32)>() + 1) * 3 / 2 + size_of::<Arc<[u8]>>() + size_of::<Vec<Posting>>()
 }
 
 #[cfg(test)]
 impl Keyword {
     /// Terms of the dictionary and postings of all lists.
     pub(super) fn postings_held(&self) -> (usize, usize) {
-        (
-            self.dictionary.len(),
-            self.postings.iter().map(Vec::len).sum(),
-        )
+        (self.dictionary.len(), self.postings.iter().map(Vec::len).sum())
     }
 }

@@ -79,15 +79,9 @@ impl Keyword {
         });
         // Summed in the query's order, a score is the same to the last bit in a rebuilt index that numbers terms otherwise.
         asked.sort_unstable_by_key(|&(_, at, _)| at);
-        let weighted = asked
-            .into_iter()
-            .map(|(id, _, weight)| (id, weight))
-            .collect();
+        let weighted = asked.into_iter().map(|(id, _, weight)| (id, weight)).collect();
         let average = self.length as f32 / self.documents.max(1) as f32;
-        Terms {
-            weighted,
-            average: average.max(1.0),
-        }
+        Terms { weighted, average: average.max(1.0) }
     }
 
     /// `ln(1 + (N - n + 0.5) / (n + 0.5))`: Lucene's form, which is never negative.
@@ -126,10 +120,7 @@ impl Keyword {
         }
         sums.touched.clear();
         SUMS.set(sums);
-        best.into_sorted_vec()
-            .into_iter()
-            .map(|Reverse(hit)| (hit.doc, hit.score))
-            .collect()
+        best.into_sorted_vec().into_iter().map(|Reverse(hit)| (hit.doc, hit.score)).collect()
     }
 
     fn sum(&self, terms: &Terms, sums: &mut Sums) {
@@ -200,8 +191,6 @@ impl PartialOrd for Hit {
 
 impl Ord for Hit {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.score
-            .total_cmp(&other.score)
-            .then(other.doc.cmp(&self.doc))
+        self.score.total_cmp(&other.score).then(other.doc.cmp(&self.doc))
     }
 }

@@ -219,19 +219,16 @@ const RUSSIAN: &[&str] = &[
 
 /// Spanish, folded; without what is a word or a name elsewhere.
 const SPANISH: &[&str] = &[
-    "al", "como", "cuando", "de", "del", "donde", "el", "ella", "en", "entre", "esta", "este",
-    "esto", "hay", "las", "los", "mas", "muy", "para", "pero", "por", "porque", "que", "se",
-    "sobre", "su", "sus", "tambien", "una", "unas", "uno", "unos", "y",
+    "al", "como", "cuando", "de", "del", "donde", "el", "ella", "en", "entre", "esta", "este", "esto", "hay", "las",
+    "los", "mas", "muy", "para", "pero", "por", "porque", "que", "se", "sobre", "su", "sus", "tambien", "una", "unas",
+    "uno", "unos", "y",
 ];
 
 /// Whether a folded, lower-case word is left out of the index and of queries.
 pub(super) fn is_stop(word: &str) -> bool {
     if word.is_ascii() {
         // No word of these lists is longer.
-        word.len() <= 10
-            && [ENGLISH, SPANISH]
-                .iter()
-                .any(|list| list.binary_search(&word).is_ok())
+        word.len() <= 10 && [ENGLISH, SPANISH].iter().any(|list| list.binary_search(&word).is_ok())
     } else {
         RUSSIAN.binary_search(&word).is_ok()
     }
@@ -246,10 +243,7 @@ mod tests {
     fn the_lists_are_in_order() {
         for list in [ENGLISH, RUSSIAN, SPANISH] {
             assert!(list.is_sorted(), "{list:?}");
-            assert!(
-                list.iter().all(|word| !word.is_ascii() || word.len() <= 10),
-                "{list:?}"
-            );
+            assert!(list.iter().all(|word| !word.is_ascii() || word.len() <= 10), "{list:?}");
         }
     }
 

@@ -14,11 +14,7 @@ fn index(texts: &[&str]) -> Keyword {
 
 fn found(keyword: &Keyword, query: &str) -> Vec<u32> {
     let terms = keyword.prepare(query);
-    keyword
-        .best(&terms, 10, &|_| true)
-        .into_iter()
-        .map(|(doc, _)| doc)
-        .collect()
+    keyword.best(&terms, 10, &|_| true).into_iter().map(|(doc, _)| doc).collect()
 }
 
 // People remember in their own language; each of these is a way that word splitting made for English fails.
@@ -93,11 +89,7 @@ fn stop_words_alone_find_nothing() {
 fn one_document_of_alice_among_ten_thousand_better_ones() {
     let mut keyword = Keyword::new();
     for doc in 0..10_000 {
-        let text = if doc == 5_000 {
-            "I once saw a lake, then rain, then snow, then more rain"
-        } else {
-            "lake lake"
-        };
+        let text = if doc == 5_000 { "I once saw a lake, then rain, then snow, then more rain" } else { "lake lake" };
         keyword.insert(doc, text);
     }
     let terms = keyword.prepare("lake");
@@ -121,43 +113,22 @@ fn one_document_of_alice_among_ten_thousand_better_ones() {
 fn a_filter_may_ask_the_view_itself() {
     let keyword = index(&["lake house", "lake"]);
     let terms = keyword.prepare("lake");
-    let hits = keyword.best(&terms, 5, &|doc| {
-        keyword.best(&terms, 1, &|_| true)[0].0 == doc
-    });
+    let hits = keyword.best(&terms, 5, &|doc| keyword.best(&terms, 1, &|_| true)[0].0 == doc);
     assert_eq!(hits.len(), 1);
 }
 
 /// Everything the index says, by name and not by number, since numbers are reused.
 fn statistics(keyword: &Keyword, vocabulary: &[&str], docs: u32) -> Vec<String> {
-    let mut all = vec![format!(
-        "{} {} {:?}",
-        keyword.len(),
-        keyword.length,
-        keyword.postings_held()
-    )];
+    let mut all = vec![format!("{} {} {:?}", keyword.len(), keyword.length, keyword.postings_held())];
     for word in vocabulary {
         let terms = keyword.prepare(word);
         let scores: Vec<f32> = (0..docs).map(|doc| keyword.score(&terms, doc)).collect();
-        all.push(format!(
-            "{word} {} {scores:?} {:?}",
-            terms.len(),
-            keyword.best(&terms, 100, &|_| true)
-        ));
+        all.push(format!("{word} {} {scores:?} {:?}", terms.len(), keyword.best(&terms, 100, &|_| true)));
     }
     all
 }
 
-const VOCABULARY: &[&str] = &[
-    "lake",
-    "house",
-    "painting",
-    "кошка",
-    "猫",
-    "東京",
-    "résumé",
-    "3.14",
-    "the",
-];
+const VOCABULARY: &[&str] = &["lake", "house", "painting", "кошка", "猫", "東京", "résumé", "3.14", "the"];
 
 proptest! {
     // A deleted message must not be provable from what is left, and must not shift anybody's ranking.

@@ -104,9 +104,7 @@ impl Vectors {
     }
 
     fn build(&mut self) {
-        let members: Vec<u32> = (0..self.docs.len() as u32)
-            .filter(|slot| self.docs[*slot as usize] != NONE)
-            .collect();
+        let members: Vec<u32> = (0..self.docs.len() as u32).filter(|slot| self.docs[*slot as usize] != NONE).collect();
         let side = Side::new(self.rows.reader(), &members);
         self.rows.share(&members);
         let graph = Arc::clone(&side.graph);
@@ -117,9 +115,7 @@ impl Vectors {
         let Some(side) = &mut self.graph else { return };
         let slots = side.fresh.clone();
         // Those that died meanwhile have their numbers in the free list: they stay out.
-        let (alive, dead): (Vec<u32>, Vec<u32>) = slots
-            .into_iter()
-            .partition(|slot| self.docs[*slot as usize] != NONE);
+        let (alive, dead): (Vec<u32>, Vec<u32>) = slots.into_iter().partition(|slot| self.docs[*slot as usize] != NONE);
         side.forget(&dead);
         side.fresh.clone_from(&alive);
         side.enlist(&alive);
@@ -165,9 +161,7 @@ impl Vectors {
         }
         if let Some(old) = std::mem::replace(&mut self.graph, side) {
             // Taking a large graph apart is slow; if there is no thread for it, it happens here.
-            let apart = std::thread::Builder::new()
-                .name("memlog-graph-drop".into())
-                .spawn(move || drop(old));
+            let apart = std::thread::Builder::new().name("memlog-graph-drop".into()).spawn(move || drop(old));
             drop(apart);
         }
     }

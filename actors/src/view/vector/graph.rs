@@ -38,10 +38,7 @@ impl Nearest for HnswGraph {
 
     fn nearest(&self, query: &PreparedQuery, count: usize) -> Vec<u32> {
         let found = self.0.search(&query.words(), count, count);
-        found
-            .into_iter()
-            .map(|neighbour| neighbour.d_id as u32)
-            .collect()
+        found.into_iter().map(|neighbour| neighbour.d_id as u32).collect()
     }
 
     fn is_wiped(&self, slot: u32) -> bool {
@@ -75,13 +72,8 @@ impl Side {
     /// An empty graph that these slots will be members of.
     pub(super) fn new(reader: Reader, members: &[u32]) -> Self {
         let hnsw = Hnsw::new(NEIGHBOURS, members.len(), LAYERS, CANDIDATES, reader);
-        let mut side = Self {
-            graph: Arc::new(HnswGraph(hnsw)),
-            standing: Vec::new(),
-            members: 0,
-            dead: 0,
-            fresh: Vec::new(),
-        };
+        let mut side =
+            Self { graph: Arc::new(HnswGraph(hnsw)), standing: Vec::new(), members: 0, dead: 0, fresh: Vec::new() };
         side.enlist(members);
         side
     }
@@ -108,11 +100,7 @@ impl Side {
     /// A vector was written to the slot.
     pub(super) fn written(&mut self, slot: u32) {
         let standing = self.standing(slot);
-        debug_assert_ne!(
-            *standing,
-            Standing::Member,
-            "a member's number is not used again"
-        );
+        debug_assert_ne!(*standing, Standing::Member, "a member's number is not used again");
         if *standing == Standing::Unknown {
             *standing = Standing::Fresh;
             self.fresh.push(slot);
@@ -171,10 +159,7 @@ impl Job {
             }
             signal.store(true, Ordering::Release);
         };
-        let thread = std::thread::Builder::new()
-            .name("memlog-graph".into())
-            .spawn(work)
-            .ok()?;
+        let thread = std::thread::Builder::new().name("memlog-graph".into()).spawn(work).ok()?;
         Some(Self { task, done, thread })
     }
 

@@ -26,11 +26,7 @@ pub(super) fn kernels() -> Kernels {
     *CHOSEN.get_or_init(|| all().pop().unwrap_or(PLAIN))
 }
 
-const PLAIN: Kernels = Kernels {
-    dot: dot_plain,
-    dot_f32: dot_f32_plain,
-    hammings: hammings_plain,
-};
+const PLAIN: Kernels = Kernels { dot: dot_plain, dot_f32: dot_f32_plain, hammings: hammings_plain };
 
 /// All sets that run here, the best last; tests compare them.
 fn all() -> Vec<Kernels> {
@@ -42,10 +38,7 @@ fn all() -> Vec<Kernels> {
 }
 
 fn dot_plain(a: &[i8], b: &[i8]) -> i32 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| i32::from(*a) * i32::from(*b))
-        .sum()
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
 fn dot_f32_plain(query: &[f32], row: &[i8]) -> f32 {
@@ -72,11 +65,7 @@ fn hammings_body(query: &[u64], codes: &[u64], distances: &mut [u16]) {
         16 => hammings_of::<16>(query, codes, distances),
         words => {
             for (code, distance) in codes.chunks_exact(words).zip(distances) {
-                *distance = query
-                    .iter()
-                    .zip(code)
-                    .map(|(a, b)| (a ^ b).count_ones() as u16)
-                    .sum();
+                *distance = query.iter().zip(code).map(|(a, b)| (a ^ b).count_ones() as u16).sum();
             }
         }
     }
@@ -133,24 +122,14 @@ mod x86 {
         let mut sum = _mm256_setzero_si256();
         for at in (0..a.len()).step_by(16) {
             // SAFETY: `at + 16` is within both slices, whose equal length is a multiple of 64.
-            let (a, b) = unsafe {
-                (
-                    _mm_loadu_si128(a.as_ptr().add(at).cast()),
-                    _mm_loadu_si128(b.as_ptr().add(at).cast()),
-                )
-            };
+            let (a, b) =
+                unsafe { (_mm_loadu_si128(a.as_ptr().add(at).cast()), _mm_loadu_si128(b.as_ptr().add(at).cast())) };
             let products = _mm256_madd_epi16(_mm256_cvtepi8_epi16(a), _mm256_cvtepi8_epi16(b));
             sum = _mm256_add_epi32(sum, products);
         }
-        let halves = _mm_add_epi32(
-            _mm256_castsi256_si128(sum),
-            _mm256_extracti128_si256(sum, 1),
-        );
+        let halves = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
         let quarters = _mm_add_epi32(halves, _mm_shuffle_epi32(halves, 0b00_00_11_10));
-        _mm_cvtsi128_si32(_mm_add_epi32(
-            quarters,
-            _mm_shuffle_epi32(quarters, 0b00_00_00_01),
-        ))
+        _mm_cvtsi128_si32(_mm_add_epi32(quarters, _mm_shuffle_epi32(quarters, 0b00_00_00_01)))
     }
 
     /// The instruction multiplies unsigned by signed: `a + 128` is made unsigned, and `128 * sum(b)` taken off again.
@@ -163,10 +142,7 @@ mod x86 {
         for at in (0..a.len()).step_by(64) {
             // SAFETY: `at + 64` is within both slices, whose equal length is a multiple of 64.
             let (a, b) = unsafe {
-                (
-                    _mm512_loadu_si512(a.as_ptr().add(at).cast()),
-                    _mm512_loadu_si512(b.as_ptr().add(at).cast()),
-                )
+                (_mm512_loadu_si512(a.as_ptr().add(at).cast()), _mm512_loadu_si512(b.as_ptr().add(at).cast()))
             };
             sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(a, flip), b);
             extra = _mm512_dpbusd_epi32(extra, ones, b);
@@ -182,12 +158,8 @@ mod x86 {
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let at = at + 8 * lane;
                 // SAFETY: `at + 8` is within both slices, whose equal length is a multiple of 64.
-                let (query, row) = unsafe {
-                    (
-                        _mm256_loadu_ps(query.as_ptr().add(at)),
-                        _mm_loadl_epi64(row.as_ptr().add(at).cast()),
-                    )
-                };
+                let (query, row) =
+                    unsafe { (_mm256_loadu_ps(query.as_ptr().add(at)), _mm_loadl_epi64(row.as_ptr().add(at).cast())) };
                 *sum = _mm256_fmadd_ps(query, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(row)), *sum);
             }
         }
@@ -206,12 +178,8 @@ mod x86 {
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let at = at + 16 * lane;
                 // SAFETY: `at + 16` is within both slices, whose equal length is a multiple of 64.
-                let (query, row) = unsafe {
-                    (
-                        _mm512_loadu_ps(query.as_ptr().add(at)),
-                        _mm_loadu_si128(row.as_ptr().add(at).cast()),
-                    )
-                };
+                let (query, row) =
+                    unsafe { (_mm512_loadu_ps(query.as_ptr().add(at)), _mm_loadu_si128(row.as_ptr().add(at).cast())) };
                 *sum = _mm512_fmadd_ps(query, _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(row)), *sum);
             }
         }

@@ -130,10 +130,7 @@ impl Vectors {
 
     fn remove_chunk(&mut self, doc: u32, chunk: u16) {
         let slots: Vec<u32> = self.slots(doc).collect();
-        let Some(at) = slots
-            .iter()
-            .position(|slot| self.chunks[*slot as usize] == chunk)
-        else {
+        let Some(at) = slots.iter().position(|slot| self.chunks[*slot as usize] == chunk) else {
             return;
         };
         let after = self.next[slots[at] as usize];
@@ -179,35 +176,22 @@ impl Vectors {
 
     /// The `limit` nearest of the documents that `keep` lets through, best first, with the cosine of their best chunk;
     /// equal ones by document number. Fewer only if there are no more.
-    pub fn nearest(
-        &self,
-        query: &[f32],
-        limit: usize,
-        keep: &dyn Fn(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
+    pub fn nearest(&self, query: &[f32], limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
         self.nearest_to(&self.prepare(query), limit, keep)
     }
 
     /// [`Vectors::nearest`] for a query that is prepared already.
-    pub fn nearest_to(
-        &self,
-        query: &PreparedQuery,
-        limit: usize,
-        keep: &dyn Fn(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
+    pub fn nearest_to(&self, query: &PreparedQuery, limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
         if limit == 0 || self.live == 0 {
             return Vec::new();
         }
-        self.through_graph(query, limit, keep)
-            .unwrap_or_else(|| self.scan(query, limit, keep))
+        self.through_graph(query, limit, keep).unwrap_or_else(|| self.scan(query, limit, keep))
     }
 
     /// The cosine of the document's best chunk; `None` if it has no vector. The same number that
     /// [`Vectors::nearest`] gives.
     pub fn similarity(&self, query: &PreparedQuery, doc: u32) -> Option<f32> {
-        self.slots(doc)
-            .map(|slot| self.cosine(query, slot))
-            .max_by(f32::total_cmp)
+        self.slots(doc).map(|slot| self.cosine(query, slot)).max_by(f32::total_cmp)
     }
 
     /// The number of documents that have a vector.
@@ -227,13 +211,9 @@ impl Vectors {
 
     /// An estimate of the memory held, for the budget.
     pub fn bytes(&self) -> usize {
-        let codes = self
-            .codes
-            .as_ref()
-            .map_or(0, |codes| codes.all.capacity() * size_of::<u64>());
+        let codes = self.codes.as_ref().map_or(0, |codes| codes.all.capacity() * size_of::<u64>());
         let points: usize = self.sides().map(|side| side.members).sum();
-        let per_slot =
-            self.rows.width() + size_of::<f32>() + size_of::<[u32; 2]>() + size_of::<u16>();
+        let per_slot = self.rows.width() + size_of::<f32>() + size_of::<[u32; 2]>() + size_of::<u16>();
         size_of::<Self>()
             + self.docs.capacity() * per_slot
             + self.first.capacity() * size_of::<u32>()

@@ -4,9 +4,7 @@
 /// cosine. A vector without a direction (all zero, or not finite) becomes zeros and the factor 0.
 pub(super) fn to_bytes(vector: &[f32], bytes: &mut [i8]) -> f32 {
     bytes.fill(0);
-    let largest = vector
-        .iter()
-        .fold(0.0_f32, |most, part| most.max(part.abs()));
+    let largest = vector.iter().fold(0.0_f32, |most, part| most.max(part.abs()));
     if largest == 0.0 || !vector.iter().all(|part| part.is_finite()) {
         return 0.0;
     }
@@ -39,19 +37,13 @@ impl PreparedQuery {
                 *float = part / length;
             }
         }
-        Self {
-            floats,
-            bytes,
-            factor,
-        }
+        Self { floats, bytes, factor }
     }
 
     /// The form that a graph takes: four bytes a word, and the factor's bits.
     pub(super) fn words(&self) -> Vec<u32> {
         let (quads, _) = self.bytes.as_chunks::<4>();
-        let words = quads
-            .iter()
-            .map(|quad| u32::from_ne_bytes(quad.map(|byte| byte as u8)));
+        let words = quads.iter().map(|quad| u32::from_ne_bytes(quad.map(|byte| byte as u8)));
         words.chain([self.factor.to_bits()]).collect()
     }
 }
@@ -76,29 +68,15 @@ impl Codes {
                 *sum += f32::from(*byte) * factor;
             }
         }
-        centre
-            .iter_mut()
-            .for_each(|sum| *sum /= count.max(1) as f32);
-        Self {
-            centre,
-            words: width / 64,
-            all: Vec::new(),
-        }
+        centre.iter_mut().for_each(|sum| *sum /= count.max(1) as f32);
+        Self { centre, words: width / 64, all: Vec::new() }
     }
 
     pub(super) fn code(&self, row: &[i8], factor: f32) -> impl Iterator<Item = u64> {
-        self.centre
-            .chunks_exact(64)
-            .zip(row.chunks_exact(64))
-            .map(move |(centre, row)| {
-                let sides = centre
-                    .iter()
-                    .zip(row)
-                    .map(|(centre, byte)| f32::from(*byte) * factor > *centre);
-                sides
-                    .enumerate()
-                    .fold(0, |word, (bit, above)| word | u64::from(above) << bit)
-            })
+        self.centre.chunks_exact(64).zip(row.chunks_exact(64)).map(move |(centre, row)| {
+            let sides = centre.iter().zip(row).map(|(centre, byte)| f32::from(*byte) * factor > *centre);
+            sides.enumerate().fold(0, |word, (bit, above)| word | u64::from(above) << bit)
+        })
     }
 
     pub(super) fn set(&mut self, slot: u32, row: &[i8], factor: f32) {

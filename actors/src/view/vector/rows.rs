@@ -54,9 +54,7 @@ impl Rows {
         let (block, row) = Self::place(slot);
         let block = self.blocks[block].get_or_init(|| Block {
             lines: zeroed((FIRST_BLOCK << block) * self.lines_per_row),
-            factors: (0..FIRST_BLOCK << block)
-                .map(|_| AtomicU32::new(0))
-                .collect(),
+            factors: (0..FIRST_BLOCK << block).map(|_| AtomicU32::new(0)).collect(),
         });
         (block, row)
     }
@@ -86,9 +84,7 @@ impl Rows {
 
 /// Memory that the system only hands out when it is touched: a block may be half empty.
 fn zeroed(lines: usize) -> Box<[Line]> {
-    let Ok(layout) = Layout::array::<Line>(lines) else {
-        panic!("{lines} lines are more than there is memory")
-    };
+    let Ok(layout) = Layout::array::<Line>(lines) else { panic!("{lines} lines are more than there is memory") };
     assert!(lines > 0, "a row has at least one line");
     // SAFETY: the layout is not empty, zeros are a valid line, and the box frees with the same layout.
     unsafe {
@@ -113,10 +109,7 @@ pub(super) struct Owner {
 impl Owner {
     pub(super) fn new(dimensions: usize) -> Self {
         let lines_per_row = dimensions.div_ceil(PAD).max(1);
-        let rows = Rows {
-            lines_per_row,
-            blocks: [const { OnceLock::new() }; BLOCKS],
-        };
+        let rows = Rows { lines_per_row, blocks: [const { OnceLock::new() }; BLOCKS] };
         Self {
             rows: Arc::new(rows),
             gate: Arc::default(),
@@ -173,10 +166,7 @@ impl Owner {
 
     /// The other end, for a graph.
     pub(super) fn reader(&self) -> Reader {
-        Reader {
-            rows: Arc::clone(&self.rows),
-            kernels: self.kernels,
-        }
+        Reader { rows: Arc::clone(&self.rows), kernels: self.kernels }
     }
 
     /// What the background thread holds for reading while it compares.
@@ -199,9 +189,7 @@ impl Reader {
             [slot] => unsafe { self.rows.row(*slot) },
             [query @ .., factor] => {
                 // SAFETY: words have no padding, any bits are an `i8`, and its alignment is the smallest.
-                let bytes = unsafe {
-                    std::slice::from_raw_parts(query.as_ptr().cast(), size_of_val(query))
-                };
+                let bytes = unsafe { std::slice::from_raw_parts(query.as_ptr().cast(), size_of_val(query)) };
                 (bytes, f32::from_bits(*factor))
             }
             [] => (&[], 0.0),

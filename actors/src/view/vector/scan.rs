@@ -29,19 +29,13 @@ impl Vectors {
         (self.rows.kernels.dot)(&query.bytes, row) as f32 * factor * query.factor
     }
 
-    pub(super) fn scan(
-        &self,
-        query: &PreparedQuery,
-        limit: usize,
-        keep: &dyn Fn(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
+    pub(super) fn scan(&self, query: &PreparedQuery, limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
         let few = || self.sample(keep) * self.live as f32 <= self.limits.exact_to as f32;
         match &self.codes {
             Some(codes) if !few() => self.scan_codes(codes, query, limit, keep),
             _ => {
                 let mut kept = Kept::new(keep);
-                let slots = (0..self.docs.len() as u32)
-                    .filter(|slot| kept.keeps(self.docs[*slot as usize]));
+                let slots = (0..self.docs.len() as u32).filter(|slot| kept.keeps(self.docs[*slot as usize]));
                 let slots = slots.collect();
                 self.rank(query, slots, limit)
             }
@@ -75,14 +69,8 @@ impl Vectors {
         let mut want = self.limits.shortlist.max(8 * limit);
         loop {
             let all = total <= self.limits.exact_to.max(want);
-            let reach = if all {
-                OUT - 1
-            } else {
-                reach(&histogram, want)
-            };
-            let slots = (0_u32..)
-                .zip(&distances)
-                .filter(|(_, distance)| **distance <= reach);
+            let reach = if all { OUT - 1 } else { reach(&histogram, want) };
+            let slots = (0_u32..).zip(&distances).filter(|(_, distance)| **distance <= reach);
             let best = self.rank(query, slots.map(|(slot, _)| slot).collect(), limit);
             // A document of many chunks may fill a shortlist: then a longer one.
             if all || best.len() >= limit {
@@ -98,10 +86,7 @@ impl Vectors {
         if slots.len() <= take {
             return self.fold(query, slots.into_iter(), limit);
         }
-        let mut rough: Vec<(u32, f32)> = slots
-            .into_iter()
-            .map(|slot| (slot, self.rough_cosine(query, slot)))
-            .collect();
+        let mut rough: Vec<(u32, f32)> = slots.into_iter().map(|slot| (slot, self.rough_cosine(query, slot))).collect();
         loop {
             if take < rough.len() {
                 rough.select_nth_unstable_by(take, best_first);
@@ -115,12 +100,7 @@ impl Vectors {
     }
 
     /// Documents by their best chunk.
-    fn fold(
-        &self,
-        query: &PreparedQuery,
-        slots: impl Iterator<Item = u32>,
-        limit: usize,
-    ) -> Vec<(u32, f32)> {
+    fn fold(&self, query: &PreparedQuery, slots: impl Iterator<Item = u32>, limit: usize) -> Vec<(u32, f32)> {
         let mut best: HashMap<u32, f32> = HashMap::new();
         for slot in slots {
             let cosine = self.cosine(query, slot);
@@ -152,10 +132,7 @@ impl Vectors {
         for _ in 0..2 {
             want = want.max(self.limits.hnsw_candidates);
             let found = side.graph.nearest(query, want);
-            let last = found
-                .iter()
-                .rev()
-                .find(|slot| self.docs[**slot as usize] != NONE)?;
+            let last = found.iter().rev().find(|slot| self.docs[**slot as usize] != NONE)?;
             let horizon = self.rough_cosine(query, *last);
             let mut filter = Kept::new(keep);
             let slots = found.iter().chain(&side.fresh).copied();
@@ -175,14 +152,9 @@ impl Vectors {
         let mut kept = Kept::new(keep);
         // Steps of the golden ratio: even steps would meet only every other speaker of a dialogue.
         let slots = self.docs.len();
-        let places = (0..SAMPLE.min(slots))
-            .map(|i| ((i as u64 * 0x9E37_79B9) % (1 << 32) * slots as u64) >> 32);
-        let live = places
-            .map(|place| &self.docs[place as usize])
-            .filter(|doc| **doc != NONE);
-        let (all, through) = live.fold((0, 0), |(all, through), doc| {
-            (all + 1, through + u32::from(kept.keeps(*doc)))
-        });
+        let places = (0..SAMPLE.min(slots)).map(|i| ((i as u64 * 0x9E37_79B9) % (1 << 32) * slots as u64) >> 32);
+        let live = places.map(|place| &self.docs[place as usize]).filter(|doc| **doc != NONE);
+        let (all, through) = live.fold((0, 0), |(all, through), doc| (all + 1, through + u32::from(kept.keeps(*doc))));
         through as f32 / all.max(1) as f32
     }
 }
@@ -198,10 +170,7 @@ struct Kept<'a> {
 
 impl<'a> Kept<'a> {
     fn new(keep: &'a dyn Fn(u32) -> bool) -> Self {
-        Self {
-            keep,
-            last: (NONE, false),
-        }
+        Self { keep, last: (NONE, false) }
     }
 
     fn keeps(&mut self, doc: u32) -> bool {

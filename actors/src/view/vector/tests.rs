@@ -19,16 +19,10 @@ const EXACT: Limits = Limits {
 };
 
 /// Codes from the first vector on.
-const CODES: Limits = Limits {
-    codes_from: 1,
-    ..EXACT
-};
+const CODES: Limits = Limits { codes_from: 1, ..EXACT };
 
 /// A graph as soon as the tests' data is in.
-const GRAPH: Limits = Limits {
-    hnsw_from: 1_500,
-    ..CODES
-};
+const GRAPH: Limits = Limits { hnsw_from: 1_500, ..CODES };
 
 /// Random numbers that are the same in every run.
 struct Random(u64);
@@ -41,8 +35,7 @@ impl Random {
             self.0 ^= self.0 >> 12;
             self.0 ^= self.0 << 25;
             self.0 ^= self.0 >> 27;
-            sum +=
-                (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1 << 23) as f32 - 1.0;
+            sum += (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1 << 23) as f32 - 1.0;
         }
         sum
     }
@@ -60,18 +53,11 @@ fn clustered(count: usize, dimensions: usize, seed: u64) -> Vec<Vec<f32>> {
     let ways: Vec<Vec<f32>> = (0..WAYS).map(|_| random.vector(dimensions)).collect();
     let centres: Vec<Vec<f32>> = (0..count / 40 + 1).map(|_| random.vector(WAYS)).collect();
     let one = |i: usize| {
-        let mut vector: Vec<f32> = random
-            .vector(dimensions)
-            .iter()
-            .zip(&lean)
-            .map(|(own, lean)| own + 2.0 * lean)
-            .collect();
+        let mut vector: Vec<f32> =
+            random.vector(dimensions).iter().zip(&lean).map(|(own, lean)| own + 2.0 * lean).collect();
         for (way, centre) in ways.iter().zip(&centres[i * 7919 % centres.len()]) {
             let much = centre + random.next();
-            vector
-                .iter_mut()
-                .zip(way)
-                .for_each(|(part, way)| *part += much * way);
+            vector.iter_mut().zip(way).for_each(|(part, way)| *part += much * way);
         }
         vector
     };
@@ -93,12 +79,7 @@ fn filled(vectors: &[Vec<f32>], limits: Limits) -> Vectors {
 }
 
 /// The share of the true ten nearest kept documents that the view finds, over the queries.
-fn recall(
-    view: &Vectors,
-    vectors: &[Vec<f32>],
-    queries: &[Vec<f32>],
-    keep: &dyn Fn(u32) -> bool,
-) -> f32 {
+fn recall(view: &Vectors, vectors: &[Vec<f32>], queries: &[Vec<f32>], keep: &dyn Fn(u32) -> bool) -> f32 {
     let mut found = 0;
     for query in queries {
         let mut truth: Vec<(u32, f32)> = (0..)
@@ -110,10 +91,7 @@ fn recall(
         let hits = view.nearest(query, 10, keep);
         assert_eq!(hits.len(), 10);
         assert!(hits.iter().all(|(doc, _)| keep(*doc)));
-        found += truth[..10]
-            .iter()
-            .filter(|(doc, _)| hits.iter().any(|(hit, _)| hit == doc))
-            .count();
+        found += truth[..10].iter().filter(|(doc, _)| hits.iter().any(|(hit, _)| hit == doc)).count();
     }
     found as f32 / (10 * queries.len()) as f32
 }
@@ -126,23 +104,14 @@ fn both_sides_of_each_crossing_agree_with_brute_force() {
     assert_shared::<Vectors>();
     let mut vectors = clustered(2_020, 192, 7);
     let queries = vectors.split_off(2_000);
-    for (limits, graph, least) in [
-        (EXACT, false, 0.98),
-        (CODES, false, 0.98),
-        (GRAPH, true, 0.9),
-    ] {
+    for (limits, graph, least) in [(EXACT, false, 0.98), (CODES, false, 0.98), (GRAPH, true, 0.9)] {
         let view = filled(&vectors, limits);
         assert_eq!(view.has_graph(), graph);
-        for (name, keep) in [
-            ("all", &(|_| true) as &dyn Fn(u32) -> bool),
-            ("half", &|doc| doc % 2 == 0),
-            ("few", &|doc| doc % 50 == 0),
-        ] {
+        for (name, keep) in
+            [("all", &(|_| true) as &dyn Fn(u32) -> bool), ("half", &|doc| doc % 2 == 0), ("few", &|doc| doc % 50 == 0)]
+        {
             let recall = recall(&view, &vectors, &queries, keep);
-            assert!(
-                recall >= least,
-                "recall {recall} with {name} kept, {limits:?}"
-            );
+            assert!(recall >= least, "recall {recall} with {name} kept, {limits:?}");
         }
     }
 }
@@ -187,18 +156,7 @@ fn one_document_of_alice_among_ten_thousand_nearer_ones() {
 fn a_document_of_many_chunks_takes_one_place() {
     let base = clustered(1, 64, 9).remove(0);
     let mut random = Random(13);
-    for limits in [
-        EXACT,
-        Limits {
-            shortlist: 10,
-            ..CODES
-        },
-        Limits {
-            shortlist: 10,
-            hnsw_from: 500,
-            ..CODES
-        },
-    ] {
+    for limits in [EXACT, Limits { shortlist: 10, ..CODES }, Limits { shortlist: 10, hnsw_from: 500, ..CODES }] {
         let mut view = Vectors::new(64, limits);
         for chunk in 0..1_000 {
             let vector: Vec<f32> = base.iter().map(|part| part + 0.1 * random.next()).collect();
@@ -247,21 +205,13 @@ fn the_graph_lives_through_growth_death_and_rebuilding() {
     assert!(recall(&view, &vectors, &queries, &|_| true) >= 0.9);
     // Up to just below the rebuild the dead stay in the graph, and displace nobody.
     let gone = |doc: u32| doc.is_multiple_of(6);
-    (0..3_000)
-        .filter(|doc| gone(*doc))
-        .for_each(|doc| view.remove(doc));
+    (0..3_000).filter(|doc| gone(*doc)).for_each(|doc| view.remove(doc));
     assert!(view.graph.as_ref().is_some_and(|side| side.dead > 450));
     assert_tidy(&view);
     assert!(recall(&view, &vectors, &queries, &|doc| !gone(doc)) >= 0.9);
-    (0..3_000)
-        .filter(|doc| doc % 5 == 0)
-        .for_each(|doc| view.remove(doc));
+    (0..3_000).filter(|doc| doc % 5 == 0).for_each(|doc| view.remove(doc));
     view.wait();
-    assert!(
-        view.graph
-            .as_ref()
-            .is_some_and(|side| side.dead * 5 <= side.members)
-    );
+    assert!(view.graph.as_ref().is_some_and(|side| side.dead * 5 <= side.members));
     assert!(recall(&view, &vectors, &queries, &|doc| !gone(doc) && doc % 5 != 0) >= 0.9);
     assert_tidy(&view);
     // Small again: no graph, and every slot is free to be used.
@@ -303,30 +253,15 @@ fn assert_tidy(view: &Vectors) {
     for (slot, doc) in (0_u32..).zip(&view.docs) {
         if *doc == NONE {
             let (row, factor) = view.rows.row(slot);
-            assert!(
-                row.iter().all(|byte| *byte == 0) && factor == 0.0,
-                "slot {slot} holds a vector"
-            );
+            assert!(row.iter().all(|byte| *byte == 0) && factor == 0.0, "slot {slot} holds a vector");
             if let Some(codes) = &view.codes {
                 let at = slot as usize * codes.words;
-                assert!(
-                    codes.all[at..at + codes.words]
-                        .iter()
-                        .all(|word| *word == 0),
-                    "slot {slot} holds a code"
-                );
+                assert!(codes.all[at..at + codes.words].iter().all(|word| *word == 0), "slot {slot} holds a code");
             }
         }
     }
-    assert!(
-        view.free
-            .iter()
-            .all(|slot| !view.rows.is_shared(*slot) && view.docs[*slot as usize] == NONE)
-    );
-    assert_eq!(
-        view.docs.iter().filter(|doc| **doc != NONE).count(),
-        view.live
-    );
+    assert!(view.free.iter().all(|slot| !view.rows.is_shared(*slot) && view.docs[*slot as usize] == NONE));
+    assert_eq!(view.docs.iter().filter(|doc| **doc != NONE).count(), view.live);
 }
 
 #[derive(Clone, Debug)]
@@ -391,25 +326,15 @@ fn apply(step: &Step, view: &mut Vectors, model: &mut Model) {
 fn check(view: &Vectors, model: &Model, keep: &dyn Fn(u32) -> bool) {
     let query = Random(99).vector(16);
     let truth = |doc: u32| {
-        let chunks = model
-            .get(&doc)
-            .unwrap_or_else(|| panic!("document {doc} was deleted"));
-        chunks
-            .values()
-            .map(|vector| cosine(&query, vector))
-            .max_by(f32::total_cmp)
-            .unwrap()
+        let chunks = model.get(&doc).unwrap_or_else(|| panic!("document {doc} was deleted"));
+        chunks.values().map(|vector| cosine(&query, vector)).max_by(f32::total_cmp).unwrap()
     };
     let all = view.nearest(&query, 1_000, keep);
     assert_eq!(all.len(), model.keys().filter(|doc| keep(**doc)).count());
     let some = view.nearest(&query, 5, keep);
     assert_eq!(some.len(), all.len().min(5));
     for (doc, score) in all.iter().chain(&some) {
-        assert!(
-            keep(*doc) && (score - truth(*doc)).abs() < 0.03,
-            "document {doc}: {score} and {}",
-            truth(*doc)
-        );
+        assert!(keep(*doc) && (score - truth(*doc)).abs() < 0.03, "document {doc}: {score} and {}", truth(*doc));
     }
     assert!(all.is_sorted_by(|a, b| a.1 >= b.1) && some.is_sorted_by(|a, b| a.1 >= b.1));
 }

@@ -1,0 +1,324 @@
+//! `audit.*`: the log itself, never its content.
+
+use std::collections::BTreeMap;
+
+use memlog_events::{
+    event::{ByV1, Content, Facts, KINDS},
+    ids::{Position, Scope, Version},
+    log::{Log, Sealed, Stored},
+};
+use uuid::Uuid;
+
+use super::{System, lookup::broken, validate};
+use crate::{
+    api::{
+        Answer, Context, Error,
+        audit::{Break, Counted, Event, Events, EventsPage, Export, Exported, Head, Stats, Verified, Verify},
+    },
+    domain::Place,
+    limits::PAGE_MAX,
+};
+
+/// Which events are asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    pub(crate) record_id: Option<String>,
+    pub(crate) types: Option<Vec<String>>,
+    pub(crate) from: Position,
+    pub(crate) until: Option<Position>,
+}
+
+/// Events read at once when the whole log is searched.
+const PAGE_EVENTS: usize = 1_000;
+
+/// What is known of profiles while events are told: their names, and whether they are this namespace's.
+struct Names<'a> {
+    log: &'a Log,
+    namespace: [u8; 16],
+    known: BTreeMap<Scope, Option<Option<String>>>,
+}
+
+impl Names<'_> {
+    /// None if the profile is another namespace's; its name if it is not gone.
+    fn of(&mut self, event: &Stored) -> Result<Option<Option<String>>, Error> {
+        let scope = event.head.key.scope;
+        if let Some(known) = self.known.get(&scope) {
+            return Ok(known.clone());
+        }
+        let key = memlog_events::ids::StreamKey { stream: scope.own_stream(), ..event.head.key };
+        let first = self.log.at(key, Version(1)).map_err(broken)?;
+        let found = match first {
+            Some(first) => match &first.facts {
+                Facts::ProfileCreated(e) if e.namespace == self.namespace => {
+                    match self.log.open_content(&first).map_err(broken)? {
+                        Sealed::Open(Content::ProfileCreated(content)) => Some(Some(content.name)),
+                        _ => Some(None),
+                    }
+                }
+                _ => None,
+            },
+            None => None,
+        };
+        self.known.insert(scope, found.clone());
+        Ok(found)
+    }
+}
+
+impl System {
+    fn names<'a>(&'a self, context: &Context) -> Names<'a> {
+        Names { log: &self.inner.environment.log, namespace: self.inner.namespace(context), known: BTreeMap::new() }
+    }
+
+    /// `audit.events`
+    pub async fn audit_events(&self, context: &Context, request: Events) -> Result<Answer<EventsPage>, Error> {
+        validate::context(&self.inner, context)?;
+        let limit = validate::page(request.limit)?;
+        for kind in request.types.iter().flatten() {
+            if !KINDS.iter().any(|(_, name)| name == kind) {
+                return Err(Error::invalid("types", format!("no event type is called {kind:?}")));
+            }
+        }
+        let filter = Filter {
+            record_id: request.record_id,
+            types: request.types,
+            from: Position(request.from_seq.unwrap_or(0)),
+            until: None,
+        };
+        let events = self.events(context, request.profile.as_deref(), filter, limit).await?;
+        Ok(Answer::fresh(EventsPage { events }))
+    }
+
+    async fn events(
+        &self,
+        context: &Context,
+        profile: Option<&str>,
+        filter: Filter,
+        limit: usize,
+    ) -> Result<Vec<Event>, Error> {
+        if let Some(name) = profile {
+            validate::profile(name)?;
+            let place = self.inner.profile(context, name)?;
+            return self.profile_events(place, filter, limit).await;
+        }
+        let (system, context) = (self.clone(), context.clone());
+        let told = tokio::task::spawn_blocking(move || system.all_events(&context, &filter, limit)).await;
+        told.map_err(broken)?
+    }
+
+    /// Ascending events of one profile, found where it lies.
+    pub(crate) async fn profile_events(&self, place: Place, filter: Filter, limit: usize) -> Result<Vec<Event>, Error> {
+        let system = self.clone();
+        let told = tokio::task::spawn_blocking(move || {
+            let log = &system.inner.environment.log;
+            let all: Result<Vec<Stored>, _> = log.scope(place.key.partition, place.key.scope).collect();
+            let mut all = all.map_err(broken)?;
+            all.sort_unstable_by_key(|event| event.head.position);
+            let name = all.first().map(|first| log.open_content(first)).transpose().map_err(broken)?;
+            let name = match name {
+                Some(Sealed::Open(Content::ProfileCreated(content))) => Some(content.name),
+                _ => None,
+            };
+            let ids = Ids::of(log, &all)?;
+            let mut events = Vec::new();
+            for event in &all {
+                if events.len() == limit {
+                    break;
+                }
+                events.extend(system.tell(event, &filter, name.clone(), &ids)?);
+            }
+            Ok(events)
+        });
+        told.await.map_err(broken)?
+    }
+
+    fn all_events(&self, context: &Context, filter: &Filter, limit: usize) -> Result<Vec<Event>, Error> {
+        let log = &self.inner.environment.log;
+        let mut names = self.names(context);
+        let mut at = Position(filter.from.0.saturating_sub(1));
+        let mut events = Vec::new();
+        loop {
+            let page = log.tail(at, PAGE_EVENTS).map_err(broken)?;
+            let Some(last) = page.last() else { return Ok(events) };
+            at = last.head.position;
+            let ids = Ids::of(log, &page)?;
+            for event in &page {
+                if let Some(name) = names.of(event)? {
+                    events.extend(self.tell(event, filter, name, &ids)?);
+                }
+                if events.len() == limit {
+                    return Ok(events);
+                }
+            }
+        }
+    }
+
+    /// One event without content, if the filter lets it through.
+    fn tell(
+        &self,
+        event: &Stored,
+        filter: &Filter,
+        profile: Option<String>,
+        ids: &Ids,
+    ) -> Result<Option<Event>, Error> {
+        let position = event.head.position;
+        let name = event.facts.name();
+        let wanted = position >= filter.from
+            && filter.until.is_none_or(|until| position <= until)
+            && filter.types.as_ref().is_none_or(|types| types.iter().any(|it| it == name));
+        if !wanted {
+            return Ok(None);
+        }
+        let subjects = subjects(&event.facts);
+        if let Some(asked) = &filter.record_id
+            && !subjects.iter().any(|id| ids.shown(*id) == *asked)
+        {
+            return Ok(None);
+        }
+        let content = self.inner.environment.log.open_content(event).map_err(broken)?;
+        let by = match &content {
+            Sealed::Open(content) => Some(shown_by(content.by())),
+            _ => None,
+        };
+        Ok(Some(Event {
+            seq: position.0,
+            event_type: name.to_owned(),
+            at: event.head.time.into(),
+            by,
+            profile,
+            stream: event.head.key.stream.to_string(),
+            version: event.head.version.0,
+            record_id: subjects.first().map(|id| ids.shown(*id)),
+        }))
+    }
+
+    /// `audit.verify`
+    pub async fn audit_verify(&self, context: &Context, request: Verify) -> Result<Answer<Verified>, Error> {
+        validate::context(&self.inner, context)?;
+        let expect = request.expect.as_ref().map(expected).transpose()?;
+        let log = self.inner.environment.log.clone();
+        let report = tokio::task::spawn_blocking(move || log.verify(expect)).await;
+        let report = report.map_err(broken)?.map_err(broken)?;
+        let first_break = report.first_break.map(|it| Break {
+            stream: it.stream.map(|key| key.stream.to_string()).unwrap_or_default(),
+            version: it.version.0,
+            reason: it.reason.to_string(),
+        });
+        let (ok, events, head) = (first_break.is_none(), report.events, shown_head(report.head));
+        Ok(Answer::fresh(Verified { ok, events, head, first_break }))
+    }
+
+    /// `audit.export`
+    pub async fn audit_export(&self, context: &Context, request: Export) -> Result<Answer<Exported>, Error> {
+        validate::context(&self.inner, context)?;
+        let limit = validate::page(Some(request.limit.unwrap_or(PAGE_MAX)))?;
+        let filter = Filter { from: Position(request.from_seq.unwrap_or(0)), ..Filter::default() };
+        let mut events = self.events(context, request.profile.as_deref(), filter, limit + 1).await?;
+        let next_seq = (events.len() > limit).then(|| events[limit].seq);
+        events.truncate(limit);
+        let mut lines = String::new();
+        for event in &events {
+            lines += &serde_json::to_string(event).map_err(broken)?;
+            lines.push('\n');
+        }
+        Ok(Answer::fresh(Exported { lines, next_seq }))
+    }
+
+    /// `audit.stats`
+    pub async fn audit_stats(&self, context: &Context, _: Stats) -> Result<Answer<Counted>, Error> {
+        validate::context(&self.inner, context)?;
+        let (system, context) = (self.clone(), context.clone());
+        let counted = tokio::task::spawn_blocking(move || system.count(&context)).await;
+        counted.map_err(broken)?.map(Answer::fresh)
+    }
+
+    fn count(&self, context: &Context) -> Result<Counted, Error> {
+        let log = &self.inner.environment.log;
+        let head = shown_head(log.stats().map_err(broken)?.head);
+        let mut names = self.names(context);
+        let (mut by_type, mut events, mut at) = (BTreeMap::<String, u64>::new(), 0, Position(0));
+        loop {
+            let page = log.tail(at, PAGE_EVENTS).map_err(broken)?;
+            let Some(last) = page.last() else { break };
+            at = last.head.position;
+            for event in &page {
+                if names.of(event)?.is_some() {
+                    events += 1;
+                    *by_type.entry(event.facts.name().to_owned()).or_default() += 1;
+                }
+            }
+        }
+        let profiles = names.known.values().filter(|name| matches!(name, Some(Some(_)))).count() as u64;
+        Ok(Counted { events, profiles, by_type, head })
+    }
+}
+
+/// Ids that clients gave, by the UUID that events carry.
+struct Ids(BTreeMap<Uuid, String>);
+
+impl Ids {
+    fn of(log: &Log, events: &[Stored]) -> Result<Self, Error> {
+        let mut ids = BTreeMap::new();
+        for event in events {
+            let given = match &event.facts {
+                Facts::Saved(e) if e.id_digest.is_some() => e.record.0,
+                Facts::MessageAppended(e) if e.id_digest.is_some() => e.message.0,
+                _ => continue,
+            };
+            let id = match log.open_content(event).map_err(broken)? {
+                Sealed::Open(Content::Saved(content)) => content.given_id,
+                Sealed::Open(Content::MessageAppended(content)) => content.given_id,
+                _ => None,
+            };
+            ids.extend(id.map(|id| (given, id)));
+        }
+        Ok(Self(ids))
+    }
+
+    fn shown(&self, id: Uuid) -> String {
+        self.0.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+}
+
+/// What an event is about, the first of which is shown.
+fn subjects(facts: &Facts) -> Vec<Uuid> {
+    match facts {
+        Facts::Saved(e) => vec![e.record.0],
+        Facts::Superseded(e) => vec![e.old.0, e.new.0],
+        Facts::Linked(e) => vec![e.source.0, e.target.0],
+        Facts::Unlinked(e) => vec![e.relation.0],
+        Facts::Forgot(e) => std::iter::once(e.record.0).chain(e.messages.iter().map(|message| message.0.0)).collect(),
+        Facts::Expired(e) => {
+            let records = e.records.iter().map(|record| record.0.0);
+            records.chain(e.messages.iter().map(|message| message.0.0)).collect()
+        }
+        Facts::MessageAppended(e) => vec![e.message.0],
+        Facts::MessageDeleted(e) => e.messages.iter().map(|message| message.0.0).collect(),
+        Facts::ExtractionRequested(e) => vec![e.job.0],
+        Facts::ExtractionCompleted(e) => vec![e.job.0],
+        Facts::ExtractionFailed(e) => vec![e.job.0],
+        Facts::ProfileCreated(_)
+        | Facts::ProfileDeleted(_)
+        | Facts::SpeakerAdded(_)
+        | Facts::SpeakerRemoved(_)
+        | Facts::ThreadCreated(_)
+        | Facts::ThreadDeleted(_) => Vec::new(),
+    }
+}
+
+fn shown_by(by: &ByV1) -> String {
+    match (&by.agent, &by.user) {
+        (Some(agent), _) => format!("agent:{agent}"),
+        (None, Some(user)) => format!("user:{user}"),
+        (None, None) => "api".to_owned(),
+    }
+}
+
+fn shown_head((position, hash): (Position, [u8; 32])) -> Head {
+    Head { seq: position.0, hash: blake3::Hash::from_bytes(hash).to_hex().to_string() }
+}
+
+fn expected(head: &Head) -> Result<(Position, [u8; 32]), Error> {
+    let hash = blake3::Hash::from_hex(&head.hash)
+        .map_err(|_| Error::invalid("expect.hash", "expect.hash must be 64 hex digits").with("limit", 64))?;
+    Ok((Position(head.seq), *hash.as_bytes()))
+}

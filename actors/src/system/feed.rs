@@ -1,0 +1,158 @@
+//! The change feed: every committed event, without content.
+
+use std::collections::{HashMap, VecDeque};
+
+use memlog_events::{
+    code::StreamKind,
+    event::{Content, Facts},
+    ids::{Position, Scope, StreamKey, Version},
+    log::{Error, Sealed, Stored},
+};
+use tokio::sync::watch;
+
+use super::System;
+use crate::api::Time;
+
+/// One event for the change feed, without content.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Change {
+    /// For the subject, not the body.
+    #[serde(skip)]
+    pub namespace: String,
+    /// `profile`, `thread`, ...; for the subject.
+    #[serde(skip)]
+    pub stream_kind: &'static str,
+    /// The event's type.
+    #[serde(rename = "type")]
+    pub event_type: &'static str,
+    /// Its position.
+    pub seq: u64,
+    /// When.
+    pub at: Time,
+    /// Its stream.
+    pub stream: String,
+    /// Its place there.
+    pub version: u64,
+}
+
+/// Follows the log for the change feed.
+pub struct Feed {
+    system: System,
+    head: watch::Receiver<Position>,
+    at: Position,
+    waiting: VecDeque<Stored>,
+    namespaces: HashMap<Scope, Option<String>>,
+}
+
+/// The row of the checkpoint.
+const CHECKPOINT: &str = "feed";
+/// Events read at once.
+const PAGE_EVENTS: usize = 500;
+/// Positions after which the checkpoint is written: after a crash at most so many events are told again.
+const CHECKPOINT_EVERY: u64 = 1_000;
+
+impl System {
+    /// All events after the feed's checkpoint, then each as it is committed. A new log's feed begins at its head.
+    pub fn feed(&self) -> Feed {
+        let log = &self.inner.environment.log;
+        let at = match log.checkpoint(CHECKPOINT) {
+            Ok(Position(0)) | Err(_) => log.head(),
+            Ok(at) => at,
+        };
+        let head = self.inner.head.subscribe();
+        Feed { system: self.clone(), head, at, waiting: VecDeque::new(), namespaces: HashMap::new() }
+    }
+}
+
+impl Feed {
+    /// The next committed event; none when the system stops.
+    pub async fn next(&mut self) -> Option<Change> {
+        let mut stopping = self.system.inner.stopping.subscribe();
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                match self.change(&event) {
+                    Ok(Some(change)) => return Some(change),
+                    Ok(None) => continue,
+                    Err(error) => tracing::error!(%error, "an event could not be told to the change feed"),
+                }
+                continue;
+            }
+            if let Err(error) = self.read().await {
+                tracing::error!(%error, "the change feed could not read the log; it goes on with the next commit");
+            }
+            if self.waiting.is_empty() {
+                let at = self.at;
+                tokio::select! {
+                    moved = self.head.wait_for(|head| *head > at) => { moved.ok()?; }
+                    _ = stopping.wait_for(|stopping| *stopping) => return None,
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), Error> {
+        let log = self.system.inner.environment.log.clone();
+        let at = self.at;
+        let read = tokio::task::spawn_blocking(move || {
+            let page = log.tail(at, PAGE_EVENTS)?;
+            let last = page.last().map(|event| event.head.position);
+            // What was read before this page has been told.
+            if last.is_some_and(|last| last.0 / CHECKPOINT_EVERY > at.0 / CHECKPOINT_EVERY) {
+                log.set_checkpoint(CHECKPOINT, at)?;
+            }
+            Ok::<_, Error>(page)
+        });
+        let page = read.await.unwrap_or(Ok(Vec::new()))?;
+        self.at = page.last().map_or(self.at, |event| event.head.position);
+        self.waiting.extend(page);
+        Ok(())
+    }
+
+    /// None if the profile's namespace is not known any more: it was deleted before this feed began.
+    fn change(&mut self, event: &Stored) -> Result<Option<Change>, Error> {
+        let Some(namespace) = self.namespace(event)? else { return Ok(None) };
+        Ok(Some(Change {
+            namespace,
+            stream_kind: kind_name(event.head.stream_kind),
+            event_type: event.facts.name(),
+            seq: event.head.position.0,
+            at: event.head.time.into(),
+            stream: event.head.key.stream.to_string(),
+            version: event.head.version.0,
+        }))
+    }
+
+    fn namespace(&mut self, event: &Stored) -> Result<Option<String>, Error> {
+        let scope = event.head.key.scope;
+        if let Some(known) = self.namespaces.get(&scope) {
+            return Ok(known.clone());
+        }
+        let inner = &self.system.inner;
+        let key = StreamKey { stream: scope.own_stream(), ..event.head.key };
+        let found = match inner.environment.log.at(key, Version(1))? {
+            Some(first) => match (&first.facts, inner.environment.log.open_content(&first)?) {
+                (_, Sealed::Open(Content::ProfileCreated(content))) => Some(content.namespace),
+                (Facts::ProfileCreated(e), _) => inner.namespace_token(&e.namespace),
+                _ => None,
+            },
+            None => None,
+        };
+        if self.namespaces.len() >= KNOWN_MAX {
+            self.namespaces.clear();
+        }
+        self.namespaces.insert(scope, found.clone());
+        Ok(found)
+    }
+}
+
+/// Profiles whose namespace is kept in mind.
+const KNOWN_MAX: usize = 10_000;
+
+fn kind_name(kind: StreamKind) -> &'static str {
+    match kind {
+        StreamKind::PROFILE => "profile",
+        StreamKind::THREAD => "thread",
+        StreamKind::NOTEBOOK => "notebook",
+        _ => "registry",
+    }
+}

@@ -1,0 +1,294 @@
+//! `profile.ingest`, `profile.add_turn`.
+
+use memlog_events::{
+    code::RoleCode,
+    event::MessageAppendedContentV1,
+    ids::{JobId, StreamId},
+};
+use uuid::Uuid;
+
+use super::{
+    System,
+    command::{Before, Begun, refused},
+    lookup::{broken, by, gone},
+    past::Seen,
+    validate,
+};
+use crate::{
+    api::{
+        Answer, Context, Error,
+        profile::{AddTurn, Ingest, Ingested, Message},
+    },
+    domain::{
+        Answered, Place, Rejection,
+        thread::{self, Append, NewMessage, Open, resend_digest},
+    },
+    entity::{Failure, Outcome},
+    limits::INGEST_MESSAGES_MAX,
+};
+
+/// Which thread took the messages, and what became of them.
+#[derive(Clone, Debug)]
+struct Taken {
+    stream: StreamId,
+    ingested: thread::Ingested,
+}
+
+impl Answered for Taken {
+    fn outcome(&self) -> memlog_events::batch::Outcome {
+        let mut outcome = self.ingested.outcome();
+        outcome.ids.push(self.stream.0);
+        outcome
+    }
+
+    fn from_outcome(outcome: &memlog_events::batch::Outcome) -> Option<Self> {
+        let mut outcome = outcome.clone();
+        let stream = StreamId(outcome.ids.pop()?);
+        Some(Self { stream, ingested: thread::Ingested::from_outcome(&outcome)? })
+    }
+}
+
+/// The thread's command, answering with the thread as well, so that a repeat finds it without the session's name.
+#[derive(Clone)]
+struct Take(thread::Ingest);
+
+impl crate::domain::Command<thread::Thread> for Take {
+    type Answer = Taken;
+
+    fn decide(
+        &self,
+        state: &thread::Thread,
+        place: &Place,
+        inputs: &mut dyn crate::domain::Inputs,
+    ) -> Result<crate::domain::Decision<Taken>, Rejection> {
+        let decision = self.0.decide(state, place, inputs)?;
+        let crate::domain::Decision { events, claims, listed, answer } = decision;
+        let answer = Taken { stream: place.key.stream, ingested: answer };
+        Ok(crate::domain::Decision { events, claims, listed, answer })
+    }
+}
+
+/// How often a session that is opened or deleted at the same time is looked up again.
+const TRIES: usize = 4;
+
+impl System {
+    /// `profile.ingest`
+    pub async fn profile_ingest(&self, context: &Context, request: Ingest) -> Result<Answer<Ingested>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        request.session_id.as_deref().map_or(Ok(()), |id| validate::id("session_id", id))?;
+        validate::within("messages", request.messages.len() as u64, 1, INGEST_MESSAGES_MAX as u64)?;
+        for (at, message) in request.messages.iter().enumerate() {
+            check(at, message)?;
+        }
+        let timeout = validate::timeout(request.timeout_s)?;
+        let begun = self.begin::<Taken>(context).await?;
+        let (place, taken, replayed) = match begun {
+            Begun::Before(Before { answer, .. }) => (self.inner.profile(context, &request.profile)?, answer, true),
+            Begun::Now(once) => {
+                let place = self.open_profile(context, &request.profile).await?;
+                let messages = self.new_messages(context, &place, &request.messages).await?;
+                let taken = self.take(context, &place, request.session_id.as_deref(), messages, once.key).await?;
+                (place, taken, false)
+            }
+        };
+        let job = taken.ingested.job;
+        let mut reply = self.ingested(&place, taken).await?;
+        if request.wait == Some(true)
+            && let Some(job) = job
+        {
+            // The messages are durable: a wait that runs out takes nothing back, and the state says how far the job is.
+            drop(self.wait_for(&place, &[job], timeout).await);
+            reply.job_state = self.job_state(&place, job).await?;
+        }
+        Ok(Answer { reply, replayed })
+    }
+
+    /// `profile.add_turn`
+    pub async fn profile_add_turn(&self, context: &Context, request: AddTurn) -> Result<Answer<Ingested>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        request.session_id.as_deref().map_or(Ok(()), |id| validate::id("session_id", id))?;
+        validate::content("user", &request.user)?;
+        validate::content("assistant", &request.assistant)?;
+        let (place, taken, replayed) = match self.begin::<Taken>(context).await? {
+            Begun::Before(Before { answer, .. }) => (self.inner.profile(context, &request.profile)?, answer, true),
+            Begun::Now(once) => {
+                let place = self.open_profile(context, &request.profile).await?;
+                let said =
+                    |role: &str, content: String| Message { role: role.to_owned(), content, ..Message::default() };
+                let turn = [said("user", request.user), said("assistant", request.assistant)];
+                let messages = self.new_messages(context, &place, &turn).await?;
+                let session = request.session_id.unwrap_or_else(|| self.inner.environment.uuid().to_string());
+                let taken = self.append(context, &place, &session, false, messages, Append::All, once.key).await?;
+                (place, taken, false)
+            }
+        };
+        Ok(Answer { reply: self.ingested(&place, taken).await?, replayed })
+    }
+
+    async fn take(
+        &self,
+        context: &Context,
+        place: &Place,
+        session_id: Option<&str>,
+        messages: Vec<NewMessage>,
+        key: Option<crate::entity::Key>,
+    ) -> Result<Taken, Error> {
+        if let Some(session) = session_id {
+            return self.append(context, place, session, false, messages, Append::News, key).await;
+        }
+        // One at a time in a profile: two that open alike must see each other's session.
+        let _pass = self.inner.sessions.enter(place.key.scope).await;
+        let session = self.session_for(place, &messages).await?;
+        self.append(context, place, &session, true, messages, Append::News, key).await
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what one append is made of; a struct for it would be built in one place"
+    )]
+    async fn append(
+        &self,
+        context: &Context,
+        profile: &Place,
+        session_id: &str,
+        derived: bool,
+        messages: Vec<NewMessage>,
+        append: Append,
+        key: Option<crate::entity::Key>,
+    ) -> Result<Taken, Error> {
+        for _ in 0..TRIES {
+            let (place, id_digest) = self.inner.session(profile, session_id)?;
+            let open = Open {
+                thread_id: session_id.to_owned(),
+                id_digest,
+                derived,
+                user_id: context.caller.user.clone(),
+                agent_id: context.caller.agent.clone(),
+                by: by(context),
+            };
+            let command = Take(thread::Ingest {
+                open,
+                namespace_digest: self.inner.namespace(context),
+                messages: messages.clone(),
+                append,
+                by: by(context),
+            });
+            match self.inner.threads.execute(place, command, key).await {
+                Ok(Outcome { answer, .. }) => return Ok(answer),
+                Err(Failure::Rejected(Rejection::Gone)) => {}
+                // Another opened the session at the same moment: its messages go there.
+                Err(Failure::Taken(holder)) if holder.id == holder.stream.stream.0 => {}
+                Err(Failure::Taken(holder)) => return Err(self.id_taken(profile, holder.id).await?),
+                Err(failure) => return Err(refused(failure)),
+            }
+            self.inner.profile_alive(profile)?;
+        }
+        Err(gone())
+    }
+
+    /// 409 with the id as the client knows it.
+    pub(crate) async fn id_taken(&self, profile: &Place, id: Uuid) -> Result<Error, Error> {
+        let views = self.views(*profile).await?;
+        let known = views.read().catalog.client_id(id);
+        Ok(Error::taken("id", known))
+    }
+
+    /// The session whose messages are a prefix of these, or these of its; else a new id derived from all of them.
+    async fn session_for(&self, place: &Place, messages: &[NewMessage]) -> Result<String, Error> {
+        let log = &self.inner.environment.log;
+        let views = self.views(*place).await?;
+        let state = views.read();
+        let mut best: Option<(usize, &str)> = None;
+        for (_, thread) in state.catalog.threads() {
+            let same = |(message, held): &(&NewMessage, &memlog_events::ids::Digest)| {
+                let digest = resend_digest(message, |parts| log.digest_in(thread.slot, parts).ok().flatten());
+                digest.as_ref() == Some(*held)
+            };
+            let shorter = thread.digests.len().min(messages.len());
+            let prefix = messages.iter().zip(&thread.digests).take_while(same).count();
+            if prefix == shorter && prefix > 0 && best.is_none_or(|(length, _)| prefix > length) {
+                best = Some((prefix, &thread.thread_id));
+            }
+        }
+        if let Some((_, session)) = best {
+            return Ok(session.to_owned());
+        }
+        let mut all = Vec::new();
+        for message in messages {
+            let digest = resend_digest(message, |parts| log.digest_in(place.scope_slot, parts).ok().flatten());
+            all.extend(digest.ok_or_else(gone)?.0);
+        }
+        let digest = log.digest_in(place.scope_slot, &[b"session", &all]).map_err(broken)?.ok_or_else(gone)?;
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest.0[..16]);
+        Ok(Uuid::new_v8(id).to_string())
+    }
+
+    /// Messages with their speakers looked up; an unregistered one is refused by name.
+    async fn new_messages(
+        &self,
+        context: &Context,
+        place: &Place,
+        messages: &[Message],
+    ) -> Result<Vec<NewMessage>, Error> {
+        let named = messages.iter().any(|message| message.speaker.is_some());
+        let seen = if named { Some(Seen::Present(self.views(*place).await?)) } else { None };
+        let new = |message: &Message| {
+            let speaker = match (&message.speaker, &seen) {
+                (Some(name), Some(seen)) => Some(super::speakers::registered(seen, name)?),
+                _ => None,
+            };
+            let role = match message.role.as_str() {
+                "assistant" => RoleCode::ASSISTANT,
+                "system" => RoleCode::SYSTEM,
+                _ => RoleCode::USER,
+            };
+            Ok(NewMessage {
+                role,
+                speaker,
+                timestamp: message.timestamp.map(|time| time.0),
+                expires_at: None,
+                content: MessageAppendedContentV1 {
+                    text: message.content.clone(),
+                    given_id: message.id.clone(),
+                    custom_role: None,
+                    metadata: "{}".to_owned(),
+                    by: by(context),
+                },
+            })
+        };
+        messages.iter().map(new).collect()
+    }
+
+    async fn ingested(&self, profile: &Place, taken: Taken) -> Result<Ingested, Error> {
+        let views = self.views(*profile).await?;
+        let state = views.read();
+        let catalog = &state.catalog;
+        let mut threads = catalog.threads();
+        // Gone if the session was deleted since: a replayed reply then has no name for it.
+        let session = threads.find(|(_, thread)| thread.stream == taken.stream);
+        let Taken { ingested: thread::Ingested { messages, accepted, job }, .. } = taken;
+        Ok(Ingested {
+            session_id: session.map(|(_, thread)| thread.thread_id.clone()).unwrap_or_default(),
+            message_ids: messages.iter().map(|id| catalog.message_id(*id)).collect(),
+            accepted,
+            duplicates: messages.len() as u64 - accepted,
+            job_id: job.map(|JobId(id)| id.to_string()),
+            job_state: None,
+        })
+    }
+}
+
+fn check(at: usize, message: &Message) -> Result<(), Error> {
+    let field = |name: &str| format!("messages[{at}].{name}");
+    if !matches!(message.role.as_str(), "user" | "assistant" | "system") {
+        let role = field("role");
+        let error = Error::invalid(&role, format!("{role} must be user, assistant or system"));
+        return Err(error);
+    }
+    validate::content(&field("content"), &message.content)?;
+    validate::time(&field("timestamp"), message.timestamp)?;
+    message.id.as_deref().map_or(Ok(()), |id| validate::id(&field("id"), id))
+}

@@ -1,0 +1,137 @@
+//! The housekeeping that nobody asks for: sleep, expiry, sweeping, purging.
+
+use std::{sync::Arc, time::Duration};
+
+use memlog_events::{
+    event::Facts,
+    ids::{Position, StreamKey, Version},
+    log::{Error, Log, Purge},
+};
+
+use super::Inner;
+use crate::{
+    domain::{Place, record::Expire},
+    entity::Failure,
+};
+
+/// How often it looks. Reads do not depend on it: what has expired is unreachable by the clock at once.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Subjects expired in one look.
+const DUE_MAX: usize = 1_000;
+/// How many looks between two sweeps of rows whose time is over.
+const SWEEP_LOOKS: u64 = 120;
+/// The row of the purger's checkpoint.
+const CHECKPOINT: &str = "purger";
+/// Events read at once.
+const PAGE_EVENTS: usize = 1_000;
+
+/// Until the system stops.
+pub(super) async fn run(inner: Arc<Inner>) {
+    let mut stopping = inner.stopping.subscribe();
+    let mut purger = match Purger::new(inner.environment.log.clone()) {
+        Ok(purger) => purger,
+        Err(error) => {
+            tracing::error!(%error, "what is deleted is not purged until the next start");
+            return;
+        }
+    };
+    for look in 0_u64.. {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        let now = inner.environment.now();
+        inner.profiles.passivate(now).await;
+        inner.threads.passivate(now).await;
+        inner.registry.drop_idle(now);
+        if let Err(error) = inner.expire().await {
+            tracing::error!(%error, "what has expired could not be erased; it stays unreachable and is tried again");
+        }
+        purger = match purger.look(look % SWEEP_LOOKS == SWEEP_LOOKS - 1, now).await {
+            Ok(purger) => purger,
+            Err(reason) => {
+                tracing::error!(reason, "what is deleted is not purged until the next start");
+                return;
+            }
+        };
+    }
+}
+
+impl Inner {
+    /// Erases what the clock has made unreachable, a stream at a time.
+    async fn expire(&self) -> Result<(), Error> {
+        let now = self.environment.now();
+        if self.environment.log.next_due()?.is_none_or(|due| due > now) {
+            return Ok(());
+        }
+        let due = self.environment.log.due(now, DUE_MAX)?;
+        let mut streams: Vec<StreamKey> = due.into_iter().map(|(_, key, _)| key).collect();
+        streams.sort_unstable();
+        streams.dedup();
+        for key in streams {
+            let Some(first) = self.environment.log.at(key, Version(1))? else { continue };
+            let place = Place { key, scope_slot: first.head.keys.scope };
+            let done = match first.facts {
+                Facts::ProfileCreated(_) => self.profiles.execute(place, Expire, None).await.map(drop),
+                _ => self.threads.execute(place, Expire, None).await.map(drop),
+            };
+            match done {
+                // Deleted meanwhile: nothing is left to erase.
+                Ok(()) | Err(Failure::Rejected(_)) => {}
+                Err(failure) => tracing::warn!(%failure, "a stream's expired records are erased later"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Follows the log for deletions and reclaims their space, in bounded steps.
+struct Purger {
+    log: Log,
+    at: Position,
+    saved: Position,
+}
+
+impl Purger {
+    fn new(log: Log) -> Result<Self, Error> {
+        let at = log.checkpoint(CHECKPOINT)?;
+        Ok(Self { log, at, saved: at })
+    }
+
+    /// Hands itself back: the work is done on a blocking thread.
+    async fn look(mut self, sweep: bool, now: memlog_events::ids::Micros) -> Result<Self, String> {
+        let looked = tokio::task::spawn_blocking(move || {
+            if sweep && let Err(error) = self.log.sweep(now) {
+                tracing::warn!(%error, "rows whose time is over were not swept");
+            }
+            if let Err(error) = self.purge() {
+                tracing::warn!(%error, "a deletion was not purged; it is tried again");
+            }
+            self
+        });
+        looked.await.map_err(|error| error.to_string())
+    }
+
+    fn purge(&mut self) -> Result<(), Error> {
+        loop {
+            let page = self.log.tail(self.at, PAGE_EVENTS)?;
+            let Some(last) = page.last().map(|event| event.head.position) else { break };
+            for event in page {
+                let mut purge = match event.facts {
+                    Facts::ProfileDeleted(_) => Purge::scope(event.head.key.partition, event.head.key.scope),
+                    Facts::ThreadDeleted(_) | Facts::Forgot(_) | Facts::Expired(_) | Facts::MessageDeleted(_) => {
+                        Purge::stream(event.head.key)
+                    }
+                    _ => continue,
+                };
+                while self.log.purge(&mut purge)? {}
+            }
+            self.at = last;
+        }
+        if self.at.0 >= self.saved.0 + PAGE_EVENTS as u64 {
+            self.log.set_checkpoint(CHECKPOINT, self.at)?;
+            self.saved = self.at;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The whole of memlog but its doors: every verb of the API is a method here, one family a file.
+//!
+//! A command goes the way validate -> look up -> entity -> durable -> reply; a read goes validate -> views -> reply and never
+//! wakes an entity.
+
+mod audit;
+mod command;
+mod cursor;
+mod feed;
+mod filter;
+mod gate;
+mod ingest;
+mod jobs;
+mod keeper;
+pub(crate) mod lookup;
+mod memories;
+mod past;
+mod profiles;
+mod rebuild;
+mod recall;
+mod records;
+pub(crate) mod remember;
+mod search;
+mod speakers;
+mod start;
+mod summary;
+mod validate;
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+pub use feed::{Change, Feed};
+use memlog_events::ids::{Digest, JobId, Position, Scope};
+pub use rebuild::Rebuilt;
+pub use start::StartError;
+use tokio::{sync::watch, task::JoinSet};
+
+use crate::{
+    domain::{profile::Profile, thread::Thread},
+    entity::{Directory, Environment},
+    limits::Limits,
+    port::{Clock, Embedder, Extractor, JobQueue},
+    view::{Registry, projector::Projector},
+};
+use gate::Gate;
+
+/// What a system is started with.
+pub struct Options {
+    /// The folder of the log, the vault (unless `vault_dir`), and the blobs.
+    pub data_dir: PathBuf,
+    /// The folder of the vault.
+    pub vault_dir: Option<PathBuf>,
+    /// What an operator may set.
+    pub limits: Limits,
+    /// Without one, searches are by keyword.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Finds what is worth keeping.
+    pub extractor: Arc<dyn Extractor>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How the system is.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Health {
+    /// Whether it takes commands.
+    pub ready: bool,
+    /// Why not, if not.
+    pub reason: Option<String>,
+    /// The embedding model's name, if there is one.
+    pub model: Option<String>,
+    /// The log's head.
+    pub seq: u64,
+    /// Entities awake.
+    pub entities_awake: u64,
+    /// Profiles whose views are loaded.
+    pub profiles_loaded: u64,
+    /// Their memory.
+    pub views_bytes: u64,
+    /// Documents of loaded profiles that wait to be embedded.
+    pub chunks_pending: u64,
+    /// Jobs accepted and not done.
+    pub jobs_open: u64,
+}
+
+/// The whole of memlog but its doors. Cheap to clone.
+#[derive(Clone)]
+pub struct System {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) profiles: Directory<Profile>,
+    pub(crate) threads: Directory<Thread>,
+    pub(crate) extractor: Arc<dyn Extractor>,
+    pub(crate) queue: Arc<dyn JobQueue>,
+    projector: Arc<Projector>,
+    /// The log's head, for who follows it.
+    head: watch::Sender<Position>,
+    /// Idempotency keys of commands under way: a twin waits for the first.
+    keys: Gate<Digest>,
+    /// Statements being saved: the same one waits for the first.
+    pub(crate) statements: Gate<Digest>,
+    /// Profiles in which a conversation without a session id looks for its session.
+    sessions: Gate<Scope>,
+    /// Jobs that a worker of this process has, and the try it is at.
+    pub(crate) running: Mutex<HashMap<JobId, u32>>,
+    jobs_open: watch::Receiver<u64>,
+    /// Namespaces by their digests, as far as callers have named them.
+    namespaces: Mutex<HashMap<[u8; 16], String>>,
+    tasks: Mutex<JoinSet<()>>,
+    pub(crate) stopping: watch::Sender<bool>,
+    listeners: Arc<start::Listeners>,
+}
+
+impl System {
+    /// What an operator has set.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.environment.limits
+    }
+
+    /// How it is.
+    pub fn health(&self) -> Health {
+        let inner = &self.inner;
+        let stopping = *inner.stopping.borrow();
+        let ready = inner.environment.log.ready() && !stopping;
+        let why = if stopping { "shutting down" } else { "the log or the vault failed; see the log file and restart" };
+        Health {
+            ready,
+            reason: (!ready).then(|| why.to_owned()),
+            model: inner.registry.embed().map(|embed| embed.embedder().name().to_owned()),
+            seq: inner.environment.log.head().0,
+            entities_awake: (inner.profiles.awake() + inner.threads.awake()) as u64,
+            profiles_loaded: inner.registry.loaded() as u64,
+            views_bytes: inner.registry.bytes(),
+            chunks_pending: inner.registry.pending(),
+            jobs_open: *inner.jobs_open.borrow(),
+        }
+    }
+}

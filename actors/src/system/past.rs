@@ -1,0 +1,96 @@
+//! Reads of now and of the past through one door.
+
+use std::sync::Arc;
+
+use memlog_events::ids::Position;
+
+use super::{
+    System,
+    lookup::{RETRY_MS, broken},
+};
+use crate::{
+    api::{AsOf, Error},
+    domain::Place,
+    view::{NotLoaded, ProfileViews, State},
+};
+
+/// What a read is true for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Moment {
+    /// The log's head when the read arrived.
+    Now,
+    /// A position of the past.
+    Past(Position),
+}
+
+/// Views at a moment.
+pub(crate) enum Seen {
+    /// Of now.
+    Present(Arc<ProfileViews>),
+    /// Of the past.
+    Past(Arc<State>),
+}
+
+impl Seen {
+    /// Reads; keep it short.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        match self {
+            Self::Present(views) => look(&views.read()),
+            Self::Past(state) => look(state),
+        }
+    }
+}
+
+impl System {
+    /// The moment that a request asks about. A position that has not been yet is refused.
+    pub(crate) fn moment(&self, as_of: Option<AsOf>) -> Result<Moment, Error> {
+        let log = &self.inner.environment.log;
+        match as_of {
+            None => Ok(Moment::Now),
+            Some(AsOf::Seq(seq)) if seq > log.head().0 => {
+                let head = log.head().0;
+                Err(Error::invalid("as_of", format!("as_of.seq is past the log's head {head}")).with("limit", head))
+            }
+            Some(AsOf::Seq(seq)) => Ok(self.moment_at(Position(seq))),
+            Some(AsOf::Time(time)) => Ok(self.moment_at(log.position_at(time.0).map_err(broken)?)),
+        }
+    }
+
+    /// The same, by position.
+    pub(crate) fn moment_at(&self, position: Position) -> Moment {
+        if position >= self.inner.environment.log.head() { Moment::Now } else { Moment::Past(position) }
+    }
+
+    /// The position that a moment stands for.
+    pub(crate) fn position_of(&self, moment: Moment) -> Position {
+        match moment {
+            Moment::Now => self.inner.environment.log.head(),
+            Moment::Past(position) => position,
+        }
+    }
+
+    /// A profile's views at a moment.
+    pub(crate) async fn views_at(&self, place: Place, moment: Moment) -> Result<Seen, Error> {
+        match moment {
+            Moment::Now => Ok(Seen::Present(self.views(place).await?)),
+            Moment::Past(position) => {
+                Ok(Seen::Past(self.inner.registry.past(place, position).await.map_err(not_loaded)?))
+            }
+        }
+    }
+
+    /// A profile's views as of now.
+    pub(crate) async fn views(&self, place: Place) -> Result<Arc<ProfileViews>, Error> {
+        self.inner.registry.present(place, self.now()).await.map_err(not_loaded)
+    }
+}
+
+/// Views that are not to be had, as an error of the API.
+pub(crate) fn not_loaded(error: NotLoaded) -> Error {
+    match &error {
+        NotLoaded::Budget { budget } => {
+            Error::unavailable(error.to_string(), RETRY_MS).with("field", "memory_budget_bytes").with("limit", *budget)
+        }
+        NotLoaded::Log(_) => Error::unavailable(error.to_string(), RETRY_MS),
+    }
+}

@@ -1,0 +1,89 @@
+//! Rebuilding every view from the log and the embedding cache.
+
+use memlog_events::{event::Facts, ids::Position, log::Stored};
+
+use super::{System, lookup::broken, past::not_loaded, records::is_record};
+use crate::{
+    api::{Error, record::ItemType},
+    domain::Place,
+};
+
+/// What a rebuild did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Rebuilt {
+    /// Profiles.
+    pub profiles: u64,
+    /// Records in them.
+    pub records: u64,
+    /// Messages in them.
+    pub messages: u64,
+    /// Documents whose vectors were in the cache.
+    pub documents_from_cache: u64,
+    /// Documents that were embedded anew.
+    pub documents_embedded: u64,
+    /// Documents that still have no vector: there is no model, or it failed on them.
+    pub documents_pending: u64,
+}
+
+/// Events read at once.
+const PAGE_EVENTS: usize = 1_000;
+
+impl System {
+    /// Drops and folds every view of every profile; `progress(done, all)` counts profiles. With a model, what is not in the
+    /// cache is embedded; without one, the cached vectors serve again once there is one.
+    pub async fn rebuild(&self, progress: impl Fn(u64, u64) + Send + Sync) -> Result<Rebuilt, Error> {
+        let profiles = self.all_profiles().await?;
+        let mut rebuilt = Rebuilt::default();
+        for (done, place) in profiles.iter().enumerate() {
+            progress(done as u64, profiles.len() as u64);
+            self.rebuild_one(*place, &mut rebuilt).await?;
+        }
+        progress(profiles.len() as u64, profiles.len() as u64);
+        Ok(rebuilt)
+    }
+
+    async fn rebuild_one(&self, place: Place, rebuilt: &mut Rebuilt) -> Result<(), Error> {
+        self.inner.registry.forget(place.key.scope);
+        let views = self.inner.registry.present(place, self.now()).await.map_err(not_loaded)?;
+        let pending = views.pending() as u64;
+        let (mut records, mut messages) = (0, 0);
+        for (_, it) in views.read().catalog.docs() {
+            if is_record(it) {
+                records += 1;
+            } else if it.item == ItemType::Message {
+                messages += 1;
+            }
+        }
+        if self.inner.registry.embed().is_some() {
+            views.wait_embedded().await;
+        }
+        let left = views.pending() as u64;
+        rebuilt.profiles += 1;
+        rebuilt.records += records;
+        rebuilt.messages += messages;
+        rebuilt.documents_from_cache +=
+            views.read().vectors.as_ref().map_or(0, |vectors| vectors.len() as u64) - (pending - left);
+        rebuilt.documents_embedded += pending - left;
+        rebuilt.documents_pending += left;
+        Ok(())
+    }
+
+    async fn all_profiles(&self) -> Result<Vec<Place>, Error> {
+        let log = self.inner.environment.log.clone();
+        let found = tokio::task::spawn_blocking(move || {
+            let (mut at, mut places) = (Position(0), Vec::new());
+            loop {
+                let page = log.tail(at, PAGE_EVENTS)?;
+                let Some(last) = page.last() else { return Ok(places) };
+                at = last.head.position;
+                let created = |event: &&Stored| matches!(event.facts, Facts::ProfileCreated(_));
+                for event in page.iter().filter(created) {
+                    if log.alive(event.head.keys)? {
+                        places.push(Place { key: event.head.key, scope_slot: event.head.keys.scope });
+                    }
+                }
+            }
+        });
+        found.await.map_err(broken)?.map_err(|error: memlog_events::log::Error| broken(error))
+    }
+}

@@ -1,0 +1,111 @@
+//! `profile.recall`: an answer with its sources.
+
+use super::{
+    System,
+    records::Shown,
+    search::{Answered, Asked},
+    validate,
+};
+use crate::{
+    api::{
+        Answer, Context, Error, Time,
+        profile::{Candidate, Filters, Recall, Recalled, ResponseLength, ThinkingLevel},
+        record::{ItemType, Record},
+    },
+    domain::Place,
+    port::RecordType,
+    recall::{
+        Breadth,
+        answer::{self, Length},
+    },
+};
+
+impl System {
+    /// `profile.recall`
+    pub async fn profile_recall(&self, context: &Context, request: Recall) -> Result<Answer<Recalled>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        validate::query(&request.query)?;
+        let limit = validate::hits(request.limit)?;
+        let filters = Filters {
+            types: request.types,
+            speaker: request.speaker,
+            session_id: request.session_id,
+            metadata_filter: request.metadata_filter,
+            include_invalid: request.include_invalid.unwrap_or(false),
+        };
+        let breadth = match request.thinking_level.unwrap_or_default() {
+            ThinkingLevel::Low => Breadth::Low,
+            ThinkingLevel::Medium => Breadth::Medium,
+            ThinkingLevel::High => Breadth::High,
+        };
+        let moment = self.moment(request.as_of)?;
+        let place = self.inner.profile(context, &request.profile)?;
+        let reference = request.reference_date.map(Time::timestamp);
+        let asked = Asked { query: request.query.clone(), filters, breadth, limit, reference };
+        let answered = self.ask(place, asked, moment).await?;
+        let records = self.hits(&place, &answered)?;
+        let length = match request.response_length.unwrap_or_default() {
+            ResponseLength::Short => Length::Short,
+            ResponseLength::Medium => Length::Medium,
+            ResponseLength::Long => Length::Long,
+        };
+        let sources: Vec<_> = records.iter().map(source).collect();
+        let answer = answer::answer(&request.query, &sources, length);
+        let candidates: Vec<_> = records.into_iter().map(candidate).collect();
+        let (count, seq, mode) = (candidates.len() as u64, answered.seq, answered.mode.to_owned());
+        Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
+    }
+
+    /// The records behind the hits; what was erased since the search is left out.
+    fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Record>, Error> {
+        let now = self.now();
+        answered.seen.read(|state| {
+            let mut records = Vec::with_capacity(answered.hits.len());
+            for hit in &answered.hits {
+                if let Some(mut record) = self.record(place, state, hit.doc, Shown::WithContent, now)? {
+                    record.score = Some(hit.score);
+                    records.push(record);
+                }
+            }
+            Ok(records)
+        })
+    }
+}
+
+fn candidate(record: Record) -> Candidate {
+    Candidate {
+        id: record.id,
+        item_type: record.item_type,
+        summary: record.summary.unwrap_or_default(),
+        session_id: record.session_id,
+        speaker: record.speaker,
+        score: record.score.unwrap_or_default(),
+        created_at: record.created_at,
+    }
+}
+
+fn source(record: &Record) -> answer::Candidate {
+    answer::Candidate {
+        id: record.id.clone(),
+        text: record.content.clone().flatten().unwrap_or_default(),
+        summary: record.summary.clone().unwrap_or_default(),
+        speaker: record.speaker.clone(),
+        said_at: record.timestamp.timestamp(),
+        record_type: record_type(record.item_type),
+    }
+}
+
+/// None for a raw message.
+pub(crate) fn record_type(item: ItemType) -> Option<RecordType> {
+    Some(match item {
+        ItemType::Memory => RecordType::Memory,
+        ItemType::Fact => RecordType::Fact,
+        ItemType::Event => RecordType::Event,
+        ItemType::Instruction => RecordType::Instruction,
+        ItemType::Task => RecordType::Task,
+        ItemType::Guideline => RecordType::Guideline,
+        ItemType::Preference => RecordType::Preference,
+        ItemType::Message => return None,
+    })
+}

@@ -1,0 +1,135 @@
+//! From a document of the catalog to what a client sees: the content is read from the log only here.
+
+use memlog_events::{event::Content, ids::Micros};
+use serde_json::Map;
+
+use super::{System, lookup::broken};
+use crate::{
+    api::{
+        Error,
+        record::{ItemType, Record, Status},
+    },
+    domain::Place,
+    view::{
+        State,
+        catalog::Doc,
+        indexed::{content_of, words_of},
+    },
+};
+
+/// How much of a record is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shown {
+    /// In lists.
+    WithoutContent,
+    /// Everywhere else.
+    WithContent,
+}
+
+/// Characters of a message shown as its summary.
+const SUMMARY_CHARS: usize = 120;
+
+impl System {
+    /// A document as clients see it; none if it is not there for a reader, or was erased since the views were folded.
+    pub(crate) fn record(
+        &self,
+        place: &Place,
+        state: &State,
+        doc: u32,
+        shown: Shown,
+        now: Micros,
+    ) -> Result<Option<Record>, Error> {
+        let Some(it) = state.catalog.visible(doc, now) else { return Ok(None) };
+        let log = &self.inner.environment.log;
+        let Some(content) = content_of(log, place, &state.catalog, it).map_err(broken)? else { return Ok(None) };
+        let mut record = bare(state, doc, it, now);
+        let words = words_of(&content).map(str::to_owned);
+        record.summary = match &content {
+            Content::Saved(saved) => Some(saved.summary.clone()),
+            _ => words.as_deref().map(one_line),
+        };
+        if let Content::Saved(saved) = content {
+            record.user_id = saved.user_id.or(record.user_id);
+            record.agent_id = saved.agent_id.or(record.agent_id);
+        }
+        if shown == Shown::WithContent {
+            record.content = Some(words);
+        }
+        Ok(Some(record))
+    }
+
+    /// The same for a replayed reply: what was erased since is shown without words.
+    pub(crate) fn record_as_replied(
+        &self,
+        place: &Place,
+        state: &State,
+        doc: u32,
+        now: Micros,
+    ) -> Result<Option<Record>, Error> {
+        if let Some(record) = self.record(place, state, doc, Shown::WithContent, now)? {
+            return Ok(Some(record));
+        }
+        Ok(state.catalog.doc(doc).map(|it| Record { content: Some(None), speaker: None, ..bare(state, doc, it, now) }))
+    }
+}
+
+/// All that the catalog knows of it.
+fn bare(state: &State, doc: u32, it: &Doc, now: Micros) -> Record {
+    let catalog = &state.catalog;
+    let thread = it.thread.and_then(|thread| catalog.thread(thread)).filter(|thread| !thread.thread_id.is_empty());
+    let living = |id: &memlog_events::ids::MessageId| {
+        let doc = catalog.by_uuid(id.0)?;
+        catalog.visible(doc, now).map(|_| catalog.message_id(*id))
+    };
+    Record {
+        id: catalog.client_id(it.id),
+        item_type: it.item,
+        summary: None,
+        content: None,
+        profile: catalog.name.clone(),
+        session_id: thread.map(|thread| thread.thread_id.clone()),
+        user_id: thread.and_then(|thread| thread.user_id.clone()),
+        agent_id: thread.and_then(|thread| thread.agent_id.clone()),
+        speaker: it.speaker.and_then(|id| catalog.speaker_name(id)).map(str::to_owned),
+        metadata: it.metadata.as_deref().cloned().unwrap_or_else(Map::new),
+        status: if catalog.is_valid(doc, now) { Status::Valid } else { Status::Invalid },
+        timestamp: it.when().into(),
+        expires_at: it.expires_at.map(Into::into),
+        version: it.version,
+        sources: it.sources.iter().filter_map(living).collect(),
+        superseded_by: catalog.successor(doc, now).map(|id| catalog.client_id(id.0)),
+        created_at: it.created_at.into(),
+        updated_at: it.updated_at.into(),
+        score: None,
+        linked: None,
+    }
+}
+
+/// A text on one line, cut where a word ends.
+pub(crate) fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= SUMMARY_CHARS {
+        return line;
+    }
+    let cut: String = line.chars().take(SUMMARY_CHARS).collect();
+    let end = cut.rfind(' ').filter(|at| *at > SUMMARY_CHARS / 2).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end())
+}
+
+/// Whether a document is a record and not a raw message.
+pub(crate) fn is_record(it: &Doc) -> bool {
+    it.item != ItemType::Message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn a_summary_is_one_line_and_whole_characters() {
+        assert_eq!(one_line("a\n b\tc"), "a b c");
+        let long = "日本語".repeat(100);
+        assert!(one_line(&long).chars().count() <= 121);
+        assert!(one_line(&"word ".repeat(60)).ends_with("word…"));
+    }
+}

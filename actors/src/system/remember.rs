@@ -1,0 +1,381 @@
+//! `profile.remember`, `profile.supersede`, `profile.forget`, `profile.delete_session`.
+
+use memlog_events::{
+    code::TypeCode,
+    event::SavedContentV1,
+    ids::{Digest, Position, RecordId, SpeakerId},
+};
+
+use super::{
+    System,
+    command::{Before, Begun, Note, Once, refused},
+    lookup::{broken, by, gone},
+    past::{Moment, Seen},
+    records::is_record,
+    validate,
+};
+use crate::{
+    api::{
+        Answer, Context, Done, Error,
+        profile::{DeleteSession, Forget, OneMemory, Remember, Remembered, Stored as Status, Supersede},
+        record::Record,
+    },
+    domain::{
+        Command, Place, Rejection,
+        profile::Profile,
+        record::{self, Forgotten, NewRecord, Stored},
+        text::normalised,
+        thread::{self, Open, Thread},
+    },
+    entity::{Failure, Key, Outcome},
+    port::RecordType,
+};
+
+/// The code that a type is stored under.
+pub(crate) fn type_code(record_type: RecordType) -> TypeCode {
+    match record_type {
+        RecordType::Memory => TypeCode::MEMORY,
+        RecordType::Fact => TypeCode::FACT,
+        RecordType::Event => TypeCode::EVENT,
+        RecordType::Instruction => TypeCode::INSTRUCTION,
+        RecordType::Task => TypeCode::TASK,
+        RecordType::Guideline => TypeCode::GUIDELINE,
+        RecordType::Preference => TypeCode::PREFERENCE,
+    }
+}
+
+impl System {
+    /// `profile.remember`
+    pub async fn profile_remember(&self, context: &Context, request: Remember) -> Result<Answer<Remembered>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        validate::content("content", &request.content)?;
+        validate::metadata(request.metadata.as_ref())?;
+        validate::expiry(request.ttl_days, self.now())?;
+        validate::time("timestamp", request.timestamp)?;
+        request.session_id.as_deref().map_or(Ok(()), |id| validate::id("session_id", id))?;
+        let once = match self.begin::<Stored>(context).await? {
+            Begun::Before(before) => return self.remembered_before(context, &request.profile, before).await,
+            Begun::Now(once) => once,
+        };
+        let place = self.open_profile(context, &request.profile).await?;
+        let stored = self.save(context, &place, &request, &once).await?;
+        let memory = self.one_record(&place, stored.record, Moment::Now).await?.ok_or_else(gone)?;
+        Ok(Answer::fresh(told(stored, memory)))
+    }
+
+    async fn remembered_before(
+        &self,
+        context: &Context,
+        profile: &str,
+        before: Before<Stored>,
+    ) -> Result<Answer<Remembered>, Error> {
+        let memory = self.record_before(context, profile, before.answer.record, before.at).await?;
+        Ok(Answer { reply: told(before.answer, memory), replayed: true })
+    }
+
+    async fn save(
+        &self,
+        context: &Context,
+        place: &Place,
+        request: &Remember,
+        once: &Once<'_>,
+    ) -> Result<Stored, Error> {
+        let speaker = self.speaker_for(place, request.speaker.as_deref()).await?;
+        let record = self.new_record(context, request, speaker)?;
+        let said = normalised(&request.content);
+        let log = &self.inner.environment.log;
+        let fingerprint =
+            log.digest_in(place.scope_slot, &[b"statement", said.as_bytes()]).map_err(broken)?.ok_or_else(gone)?;
+        let _pass = self.inner.statements.enter(fingerprint).await;
+        if request.dedupe.unwrap_or(true)
+            && let Some(known) = self.said_before(place, fingerprint, speaker).await?
+        {
+            // Nothing is stored; only that this was answered, so that a repeat of the command hears the same.
+            if once.key.is_some() {
+                self.inner.profiles.execute(*place, Note(known), once.key).await.map_err(refused)?;
+            }
+            return Ok(known);
+        }
+        match &request.session_id {
+            None => {
+                let command = record::Remember { open: None, record };
+                Ok(self.inner.profiles.execute(*place, command, once.key).await.map_err(refused)?.answer)
+            }
+            Some(session) => self.save_in(context, place, session, record, once.key).await,
+        }
+    }
+
+    async fn save_in(
+        &self,
+        context: &Context,
+        profile: &Place,
+        session_id: &str,
+        record: NewRecord,
+        key: Option<Key>,
+    ) -> Result<Stored, Error> {
+        for _ in 0..TRIES {
+            let (place, id_digest) = self.inner.session(profile, session_id)?;
+            let open = Open {
+                thread_id: session_id.to_owned(),
+                id_digest,
+                derived: false,
+                user_id: context.caller.user.clone(),
+                agent_id: context.caller.agent.clone(),
+                by: by(context),
+            };
+            let command = record::Remember { open: Some(open), record: record.clone() };
+            match self.inner.threads.execute(place, command, key).await {
+                Ok(outcome) => return Ok(outcome.answer),
+                Err(Failure::Rejected(Rejection::Gone) | Failure::Taken(_)) => self.inner.profile_alive(profile)?,
+                Err(failure) => return Err(refused(failure)),
+            }
+        }
+        Err(gone())
+    }
+
+    fn new_record(
+        &self,
+        context: &Context,
+        request: &Remember,
+        speaker: Option<SpeakerId>,
+    ) -> Result<NewRecord, Error> {
+        let (found_type, summary) = self.inner.extractor.classify(&request.content);
+        Ok(NewRecord {
+            record_type: type_code(request.record_type.unwrap_or(found_type)),
+            speaker,
+            timestamp: request.timestamp.map(|time| time.0),
+            expires_at: validate::expiry(request.ttl_days, self.now())?,
+            sources: Vec::new(),
+            job: None,
+            content: SavedContentV1 {
+                content: request.content.clone(),
+                summary,
+                metadata: validate::metadata(request.metadata.as_ref())?,
+                given_id: None,
+                user_id: context.caller.user.clone(),
+                agent_id: context.caller.agent.clone(),
+                by: by(context),
+            },
+        })
+    }
+
+    async fn said_before(
+        &self,
+        place: &Place,
+        fingerprint: Digest,
+        speaker: Option<SpeakerId>,
+    ) -> Result<Option<Stored>, Error> {
+        let views = self.views(*place).await?;
+        let state = views.read();
+        let doc = state.catalog.saying(fingerprint, speaker, self.now());
+        let known = doc.and_then(|doc| state.catalog.doc(doc));
+        Ok(known.map(|it| Stored { record: RecordId(it.id), duplicate: true }))
+    }
+
+    async fn speaker_for(&self, place: &Place, name: Option<&str>) -> Result<Option<SpeakerId>, Error> {
+        let Some(name) = name else { return Ok(None) };
+        let seen = Seen::Present(self.views(*place).await?);
+        super::speakers::registered(&seen, name).map(Some)
+    }
+
+    /// `profile.supersede`
+    pub async fn profile_supersede(&self, context: &Context, request: Supersede) -> Result<Answer<OneMemory>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        validate::id("memory_id", &request.memory_id)?;
+        validate::content("content", &request.content)?;
+        validate::metadata(request.metadata.as_ref())?;
+        validate::time("timestamp", request.timestamp)?;
+        let once = match self.begin::<Stored>(context).await? {
+            Begun::Before(Before { answer, at }) => {
+                let memory = self.record_before(context, &request.profile, answer.record, at).await?;
+                return Ok(Answer { reply: OneMemory { memory }, replayed: true });
+            }
+            Begun::Now(once) => once,
+        };
+        let place = self.inner.profile(context, &request.profile)?;
+        let (old, stream, shown) = self.living_record(&place, &request.memory_id).await?;
+        let record = self.successor(context, &request, &shown)?;
+        let command = record::Supersede { old, record };
+        let outcome = self.on_stream(&place, stream, command, once.key).await;
+        let stored = match outcome {
+            Ok(outcome) => outcome.answer,
+            Err(Failure::Rejected(Rejection::NoRecord | Rejection::Gone)) => {
+                return Err(Error::not_found("memory_id", &request.memory_id));
+            }
+            Err(Failure::Rejected(Rejection::Superseded(by))) => return Err(self.superseded(&place, by).await?),
+            Err(failure) => return Err(refused(failure)),
+        };
+        let memory = self.one_record(&place, stored.record, Moment::Now).await?.ok_or_else(gone)?;
+        Ok(Answer::fresh(OneMemory { memory }))
+    }
+
+    /// What is left out is kept; the speaker is kept by the command.
+    fn successor(&self, context: &Context, request: &Supersede, old: &Record) -> Result<NewRecord, Error> {
+        let (_, summary) = self.inner.extractor.classify(&request.content);
+        let kept_time = (old.timestamp != old.created_at).then_some(old.timestamp);
+        Ok(NewRecord {
+            record_type: request.record_type.map_or_else(|| kept_type(old), type_code),
+            speaker: None,
+            timestamp: request.timestamp.or(kept_time).map(|time| time.0),
+            expires_at: old.expires_at.map(|time| time.0),
+            sources: Vec::new(),
+            job: None,
+            content: SavedContentV1 {
+                content: request.content.clone(),
+                summary,
+                metadata: validate::metadata(Some(request.metadata.as_ref().unwrap_or(&old.metadata)))?,
+                given_id: None,
+                user_id: old.user_id.clone(),
+                agent_id: old.agent_id.clone(),
+                by: by(context),
+            },
+        })
+    }
+
+    async fn superseded(&self, place: &Place, successor: Option<RecordId>) -> Result<Error, Error> {
+        let error = Error::new(crate::api::error::Kind::Conflict, "the memory does not hold any more");
+        let views = self.views(*place).await?;
+        let named = successor.map(|id| views.read().catalog.client_id(id.0));
+        Ok(named.into_iter().fold(error, |error, id| error.with("superseded_by", id)))
+    }
+
+    /// `profile.forget`
+    pub async fn profile_forget(&self, context: &Context, request: Forget) -> Result<Answer<OneMemory>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        validate::id("memory_id", &request.memory_id)?;
+        let once = match self.begin::<Forgotten>(context).await? {
+            Begun::Before(Before { answer, at }) => {
+                // As of just before: afterwards there is nothing to show at all.
+                let before = Position(at.0.saturating_sub(1));
+                let memory = self.record_before(context, &request.profile, answer.0, before).await?;
+                return Ok(Answer { reply: OneMemory { memory }, replayed: true });
+            }
+            Begun::Now(once) => once,
+        };
+        let place = self.inner.profile(context, &request.profile)?;
+        let (record, stream, memory) = self.living_record(&place, &request.memory_id).await?;
+        match self.on_stream(&place, stream, record::Forget { record, by: by(context) }, once.key).await {
+            Ok(_) => {}
+            Err(Failure::Rejected(Rejection::NoRecord | Rejection::Gone)) => {
+                return Err(Error::not_found("memory_id", &request.memory_id));
+            }
+            Err(failure) => return Err(refused(failure)),
+        }
+        // It leaves the views before the reply does.
+        self.views(place).await?;
+        Ok(Answer::fresh(OneMemory { memory }))
+    }
+
+    /// `profile.delete_session`
+    pub async fn profile_delete_session(
+        &self,
+        context: &Context,
+        request: DeleteSession,
+    ) -> Result<Answer<Done>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        validate::id("session_id", &request.session_id)?;
+        let once = match self.begin::<()>(context).await? {
+            Begun::Before(_) => return Ok(Answer { reply: Done {}, replayed: true }),
+            Begun::Now(once) => once,
+        };
+        let Some(place) = self.inner.find_profile(context, &request.profile)? else {
+            return Ok(Answer::fresh(Done {}));
+        };
+        if let Some(thread) = self.inner.find_session(&place, &request.session_id)? {
+            match self.inner.threads.execute(thread, thread::Delete, once.key).await {
+                Ok(_) | Err(Failure::Rejected(Rejection::Gone)) => {}
+                Err(failure) => return Err(refused(failure)),
+            }
+            self.views(place).await?;
+        }
+        Ok(Answer::fresh(Done {}))
+    }
+
+    /// Brings a command about records to the stream that holds them: the profile's own or a thread's.
+    pub(crate) async fn on_stream<C>(
+        &self,
+        profile: &Place,
+        stream: memlog_events::ids::StreamId,
+        command: C,
+        key: Option<Key>,
+    ) -> Result<Outcome<<C as Command<Profile>>::Answer>, Failure>
+    where
+        C: Command<Profile> + Command<Thread, Answer = <C as Command<Profile>>::Answer>,
+    {
+        if stream == profile.key.scope.own_stream() {
+            self.inner.profiles.execute(*profile, command, key).await
+        } else {
+            self.inner.threads.execute(self.inner.thread_place(profile, stream), command, key).await
+        }
+    }
+
+    /// A record by the client's id: its UUID, its stream, and what it shows.
+    async fn living_record(
+        &self,
+        place: &Place,
+        id: &str,
+    ) -> Result<(RecordId, memlog_events::ids::StreamId, Record), Error> {
+        let views = self.views(*place).await?;
+        let now = self.now();
+        let state = views.read();
+        let missing = || Error::not_found("memory_id", id);
+        let doc = state.catalog.find(id).ok_or_else(missing)?;
+        let it = state.catalog.visible(doc, now).filter(|it| is_record(it)).ok_or_else(missing)?;
+        let stream = state.catalog.stream_of(it, place.key.scope.own_stream());
+        let shown = self.record(place, &state, doc, super::records::Shown::WithContent, now)?.ok_or_else(missing)?;
+        Ok((RecordId(it.id), stream, shown))
+    }
+
+    /// A record of a replayed reply.
+    async fn record_before(
+        &self,
+        context: &Context,
+        profile: &str,
+        record: RecordId,
+        at: Position,
+    ) -> Result<Record, Error> {
+        let place = self.inner.profile(context, profile)?;
+        let memory = self.one_record(&place, record, Moment::Past(at)).await?;
+        memory.ok_or_else(|| Error::not_found("memory_id", &record.to_string()))
+    }
+
+    async fn one_record(&self, place: &Place, record: RecordId, moment: Moment) -> Result<Option<Record>, Error> {
+        let seen = self.views_at(*place, moment).await?;
+        let now = self.now();
+        seen.read(|state| match state.catalog.by_uuid(record.0) {
+            Some(doc) => self.record_as_replied(place, state, doc, now),
+            None => Ok(None),
+        })
+    }
+}
+
+fn kept_type(old: &Record) -> TypeCode {
+    use crate::api::record::ItemType;
+    match old.item_type {
+        ItemType::Fact => TypeCode::FACT,
+        ItemType::Event => TypeCode::EVENT,
+        ItemType::Instruction => TypeCode::INSTRUCTION,
+        ItemType::Task => TypeCode::TASK,
+        ItemType::Guideline => TypeCode::GUIDELINE,
+        ItemType::Preference => TypeCode::PREFERENCE,
+        ItemType::Memory | ItemType::Message => TypeCode::MEMORY,
+    }
+}
+
+/// Sessions that are opened or deleted at the same time are looked up again so often.
+const TRIES: usize = 4;
+
+fn told(stored: Stored, memory: Record) -> Remembered {
+    let duplicate = stored.duplicate;
+    Remembered {
+        status: if duplicate { Status::Duplicate } else { Status::Stored },
+        duplicate_of: duplicate.then(|| memory.id.clone()),
+        similarity: duplicate.then_some(1.0),
+        note: duplicate.then(|| format!("memory {} already says this; nothing was stored", memory.id)),
+        memory,
+    }
+}

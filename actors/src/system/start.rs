@@ -1,0 +1,162 @@
+//! Starting and stopping: who is woken in which order, and put to rest in the reverse.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use memlog_events::{
+    ids::Position,
+    log::{CommitNotice, Log, open},
+};
+use tokio::{
+    sync::{Semaphore, watch},
+    task::JoinSet,
+};
+
+use super::{Inner, Options, System, gate::Gate, keeper};
+use crate::{
+    entity::{Directory, Environment},
+    jobs::{LocalQueue, Outbox, Worker},
+    port::JobQueue,
+    view::{Registry, embedding::EmbedQueue, projector::Projector},
+};
+
+/// Why a system did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Another process has the folder.
+    #[error("the data folder {0} is in use by another process; call that one with --nats, or stop it")]
+    InUse(PathBuf),
+    /// The log could not be opened.
+    #[error("the log in {path} could not be opened: {reason}")]
+    Log {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A thread could not be started.
+    #[error("a thread could not be started: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Who is told of commits. Bound after the log is open, since they read it; let go when it closes, since they keep it open.
+#[derive(Default)]
+pub(crate) struct Listeners(RwLock<Option<(Arc<Registry>, Arc<Projector>, watch::Sender<Position>)>>);
+
+impl Listeners {
+    fn set(&self, listeners: Option<(Arc<Registry>, Arc<Projector>, watch::Sender<Position>)>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = listeners;
+    }
+
+    fn tell(&self, notice: &CommitNotice) {
+        if let Some((registry, projector, head)) = &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+            registry.committed(notice);
+            projector.wake();
+            head.send_replace(notice.last);
+        }
+    }
+}
+
+impl System {
+    /// Opens the log, finishes what a crash left, wakes the followers. Needs a multi-thread runtime.
+    pub async fn start(options: Options) -> Result<Self, StartError> {
+        let listeners = Arc::new(Listeners::default());
+        let log = open_log(&options, &listeners).await?;
+        let Options { limits, embedder, extractor, clock, .. } = options;
+        let embed =
+            embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, limits.embed_threads)).transpose()?;
+        let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
+        let projector = Arc::new(Projector::start(log.clone(), Arc::clone(&registry))?);
+        let head = watch::Sender::new(log.head());
+        listeners.set(Some((Arc::clone(&registry), Arc::clone(&projector), head.clone())));
+        let environment = Arc::new(Environment::new(log.clone(), clock, limits));
+        let queue: Arc<dyn JobQueue> = Arc::new(LocalQueue::default());
+        let outbox = Outbox::new(log, Arc::clone(&queue))
+            .map_err(|error| StartError::Log { path: options.data_dir, reason: error.to_string() })?;
+        let replays = Arc::new(Semaphore::new(environment.limits.replays_max.max(1)));
+        let inner = Arc::new(Inner {
+            profiles: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
+            threads: Directory::new(Arc::clone(&environment), replays),
+            environment,
+            registry,
+            extractor,
+            queue,
+            projector,
+            head,
+            keys: Gate::default(),
+            statements: Gate::default(),
+            sessions: Gate::default(),
+            running: Mutex::default(),
+            jobs_open: outbox.open(),
+            namespaces: Mutex::new(HashMap::new()),
+            tasks: Mutex::new(JoinSet::new()),
+            stopping: watch::Sender::new(false),
+            listeners,
+        });
+        inner.start_tasks(outbox);
+        Ok(Self { inner })
+    }
+
+    /// Finishes what was accepted, then closes the log. Calls that come later are refused as unavailable.
+    pub async fn stop(&self) {
+        let inner = &self.inner;
+        inner.stopping.send_replace(true);
+        inner.queue.close();
+        let mut tasks = std::mem::take(&mut *super::lookup::lock(&inner.tasks));
+        while let Some(ended) = tasks.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a background task had panicked");
+            }
+        }
+        inner.profiles.sleep_all().await;
+        inner.threads.sleep_all().await;
+        let inner = Arc::clone(inner);
+        let closed = tokio::task::spawn_blocking(move || {
+            inner.environment.log.close();
+            inner.listeners.set(None);
+            inner.projector.close();
+            if let Some(embed) = inner.registry.embed() {
+                embed.close();
+            }
+        });
+        if let Err(error) = closed.await {
+            tracing::error!(%error, "closing the log panicked");
+        }
+    }
+}
+
+async fn open_log(options: &Options, listeners: &Arc<Listeners>) -> Result<Log, StartError> {
+    let path = options.data_dir.clone();
+    let told = Arc::clone(listeners);
+    let log_options = open::Options {
+        vault_dir: options.vault_dir.clone(),
+        on_commit: Some(Arc::new(move |notice| told.tell(notice))),
+        ..open::Options::new(&path)
+    };
+    let opened = tokio::task::spawn_blocking(move || Log::open(log_options)).await;
+    let opened = opened.map_err(|error| StartError::Log { path: path.clone(), reason: error.to_string() })?;
+    opened.map_err(|error| match error {
+        open::Error::InUse { .. } => StartError::InUse(path),
+        other => StartError::Log { path, reason: other.to_string() },
+    })
+}
+
+impl Inner {
+    fn start_tasks(self: &Arc<Self>, outbox: Outbox) {
+        let mut tasks = super::lookup::lock(&self.tasks);
+        let (head, mut stopping) = (self.head.subscribe(), self.stopping.subscribe());
+        tasks.spawn(async move {
+            tokio::select! {
+                () = outbox.run(head) => {}
+                _ = stopping.wait_for(|stopping| *stopping) => {}
+            }
+        });
+        for _ in 0..self.environment.limits.workers {
+            tasks.spawn(Worker::new(Arc::clone(self)).run());
+        }
+        tasks.spawn(keeper::run(Arc::clone(self)));
+    }
+}

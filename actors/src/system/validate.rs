@@ -1,0 +1,151 @@
+//! What a request may say, checked before anything happens: each refusal names the field and the limit.
+
+use std::str::FromStr;
+
+use memlog_events::ids::Micros;
+use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
+
+use super::Inner;
+use crate::{
+    api::{Context, Error, Time},
+    limits::{
+        CONTENT_BYTES_MAX, HITS_DEFAULT, HITS_MAX, ID_CHARS_MAX, METADATA_BYTES_MAX, NAMESPACE_CHARS_MAX, PAGE_DEFAULT,
+        PAGE_MAX, PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
+    },
+};
+
+/// Refuses a namespace that is not a token, and everything while memlog takes nothing.
+pub(crate) fn context(inner: &Inner, context: &Context) -> Result<(), Error> {
+    if *inner.stopping.borrow() {
+        return Err(Error::unavailable("memlog is shutting down", super::lookup::RETRY_MS));
+    }
+    if !inner.environment.log.ready() {
+        return Err(Error::unavailable("the log failed; memlog must be restarted", super::lookup::RETRY_MS));
+    }
+    let token = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let chars = context.namespace.chars().count();
+    if chars == 0 || chars > NAMESPACE_CHARS_MAX || !context.namespace.chars().all(token) {
+        let message = format!("namespace must be 1 to {NAMESPACE_CHARS_MAX} of A-Z a-z 0-9 _ -");
+        return Err(Error::invalid("namespace", message).with("limit", NAMESPACE_CHARS_MAX));
+    }
+    Ok(())
+}
+
+fn chars(field: &str, text: &str, max: usize) -> Result<(), Error> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid(field, format!("{field} must not be blank")).with("limit", max));
+    }
+    if text.chars().count() > max {
+        return Err(Error::past_limit(field, max as u64, "characters"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Error::invalid(field, format!("{field} must not contain control characters")));
+    }
+    Ok(())
+}
+
+/// A profile's name.
+pub(crate) fn profile(name: &str) -> Result<(), Error> {
+    chars("profile", name, PROFILE_CHARS_MAX)
+}
+
+/// An id that a client gives or asks for.
+pub(crate) fn id(field: &str, id: &str) -> Result<(), Error> {
+    chars(field, id, ID_CHARS_MAX)
+}
+
+/// A text that is to be kept.
+pub(crate) fn content(field: &str, text: &str) -> Result<(), Error> {
+    bytes(field, text, CONTENT_BYTES_MAX)
+}
+
+/// A question.
+pub(crate) fn query(text: &str) -> Result<(), Error> {
+    bytes("query", text, QUERY_BYTES_MAX)
+}
+
+fn bytes(field: &str, text: &str, max: usize) -> Result<(), Error> {
+    if text.len() > max {
+        return Err(Error::past_limit(field, max as u64, "bytes"));
+    }
+    if text.trim().is_empty() {
+        return Err(Error::invalid(field, format!("{field} must not be blank")));
+    }
+    Ok(())
+}
+
+/// Metadata as the text that is stored.
+pub(crate) fn metadata(fields: Option<&Map<String, Value>>) -> Result<String, Error> {
+    let Some(fields) = fields else { return Ok("{}".to_owned()) };
+    let text = serde_json::to_string(fields).map_err(|error| Error::invalid("metadata", error.to_string()))?;
+    if text.len() > METADATA_BYTES_MAX {
+        return Err(Error::past_limit("metadata", METADATA_BYTES_MAX as u64, "bytes of JSON"));
+    }
+    Ok(text)
+}
+
+/// A speaker's name, trimmed and NFC.
+pub(crate) fn speaker(name: &str) -> Result<String, Error> {
+    let name: String = name.trim().nfc().collect();
+    chars("speaker", &name, SPEAKER_CHARS_MAX).map_err(|error| error.with("speaker", name.as_str()))?;
+    if name != "me" && name.to_lowercase() == "me" {
+        let message = "the assistant is 'me' in lower case; no other casing of it is a name";
+        return Err(Error::invalid("speaker", message).with("speaker", name));
+    }
+    Ok(name)
+}
+
+/// How many a page of a list shows.
+pub(crate) fn page(limit: Option<u64>) -> Result<usize, Error> {
+    within("limit", limit.unwrap_or(PAGE_DEFAULT), 1, PAGE_MAX)
+}
+
+/// How many hits a search shows.
+pub(crate) fn hits(limit: Option<u64>) -> Result<usize, Error> {
+    within("limit", limit.unwrap_or(HITS_DEFAULT), 1, HITS_MAX)
+}
+
+/// A number within its bounds.
+pub(crate) fn within(field: &str, value: u64, min: u64, max: u64) -> Result<usize, Error> {
+    if (min..=max).contains(&value) {
+        return Ok(usize::try_from(value).unwrap_or(usize::MAX));
+    }
+    Err(Error::invalid(field, format!("{field} must be {min} to {max}")).with("limit", max))
+}
+
+/// How long to wait.
+pub(crate) fn timeout(seconds: Option<f64>) -> Result<std::time::Duration, Error> {
+    let seconds = seconds.unwrap_or(WAIT_S_DEFAULT);
+    if seconds.is_finite() && (0.0..=WAIT_S_MAX).contains(&seconds) {
+        return Ok(std::time::Duration::from_secs_f64(seconds));
+    }
+    Err(Error::invalid("timeout_s", format!("timeout_s must be 0 to {WAIT_S_MAX} seconds")).with("limit", WAIT_S_MAX))
+}
+
+/// When something expires.
+pub(crate) fn expiry(ttl_days: Option<f64>, now: Micros) -> Result<Option<Micros>, Error> {
+    const DAY_MICROS: f64 = 86_400e6;
+    let Some(days) = ttl_days else { return Ok(None) };
+    if days.is_finite() && (1.0..=TTL_DAYS_MAX).contains(&days) {
+        #[allow(clippy::cast_possible_truncation, reason = "at most a hundred years in microseconds")]
+        return Ok(Some(Micros(now.0 + (days * DAY_MICROS) as i64)));
+    }
+    let message = format!("ttl_days must be 1 to {TTL_DAYS_MAX} days");
+    Err(Error::invalid("ttl_days", message).with("limit", if days < 1.0 { 1.0 } else { TTL_DAYS_MAX }))
+}
+
+/// A time that a client gives must be one that can be shown again.
+pub(crate) fn time(field: &str, time: Option<Time>) -> Result<Option<Micros>, Error> {
+    match time {
+        Some(time) if jiff::Timestamp::from_microsecond(time.0.0).is_err() => {
+            Err(Error::invalid(field, format!("{field} is out of range")))
+        }
+        other => Ok(other.map(|time| time.0)),
+    }
+}
+
+/// Text from a cursor's part.
+pub(crate) fn parsed<T: FromStr>(text: Option<&str>) -> Option<T> {
+    text?.parse().ok()
+}

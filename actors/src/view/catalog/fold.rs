@@ -1,0 +1,361 @@
+//! How events become the catalog. The same fold makes the present and any moment of the past.
+
+use memlog_events::{
+    code::TypeCode,
+    event::{Content, Facts, LinkedContentV1, MessageAppendedContentV1, MessageAppendedV1, SavedContentV1, SavedV1},
+    ids::{MessageId, RecordId, RelationId, Slot},
+    log::{Sealed, Stored},
+};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{Catalog, Doc, Job, Relation, Speaker, Thread};
+use crate::{
+    api::{job, record::ItemType},
+    recall::asks,
+};
+
+/// What the search views must do because of an event.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// A document has this text now.
+    Index(u32, String),
+    /// A document is gone.
+    Drop(u32),
+    /// A document's text is the same, but who said it is not shown any more.
+    Retag(u32),
+}
+
+/// Fixed bytes of a document in the catalog and its indexes, for the memory budget.
+const DOC_BYTES: usize = 320;
+
+impl Catalog {
+    /// Folds one event in. `sealed` is its content, opened; `None` of it changes nothing but what is shown.
+    pub fn apply(&mut self, event: &Stored, sealed: Sealed) -> Vec<Effect> {
+        self.position = event.head.position;
+        self.scope = Some(event.head.key.scope);
+        self.updated_at = self.updated_at.max(event.head.time);
+        let content = match sealed {
+            Sealed::Open(content) => Some(content),
+            Sealed::Erased | Sealed::None => None,
+        };
+        let thread = self.by_stream.get(&event.head.key.stream).copied();
+        if let Some(thread) = thread {
+            self.threads[thread as usize].updated_at = event.head.time;
+        }
+        let effects = self.fold(event, content, thread);
+        if let Facts::Forgot(_) | Facts::Expired(_) | Facts::Superseded(_) = event.facts {
+            self.touch(event);
+        }
+        effects
+    }
+
+    fn fold(&mut self, event: &Stored, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
+        match (&event.facts, content) {
+            (Facts::ProfileCreated(e), content) => {
+                (self.slot, self.created_at) = (e.slot, event.head.time);
+                if let Some(Content::ProfileCreated(content)) = content {
+                    (self.name, self.namespace) = (content.name, content.namespace);
+                }
+            }
+            (Facts::ProfileDeleted(_), _) => return self.clear(),
+            (Facts::SpeakerAdded(e), Some(Content::SpeakerAdded(content))) => {
+                let speaker =
+                    Speaker { id: e.speaker, name: content.name, created_at: event.head.time, removed: false };
+                self.speakers.push(speaker);
+            }
+            (Facts::SpeakerRemoved(e), _) => return self.end_speaker(e.speaker),
+            (Facts::ThreadCreated(e), content) => self.begin_thread(event, e.slot, content),
+            (Facts::ThreadDeleted(_), _) => return thread.map(|it| self.end_thread(it)).unwrap_or_default(),
+            (Facts::MessageAppended(e), content) => return self.message(event, e, content, thread),
+            (Facts::Saved(e), content) => return self.record(event, e, content, thread),
+            (Facts::Superseded(e), _) => self.set_invalid(e.old, e.new),
+            (Facts::Linked(e), content) => {
+                let labels = match content {
+                    Some(Content::Linked(LinkedContentV1 { label: Some(label), opposite, .. })) => {
+                        Some((label, opposite))
+                    }
+                    _ => None,
+                };
+                let (link, source, target) = (e.link, e.source, e.target);
+                self.link(e.relation, Relation { slot: e.slot, link, labels, source, target });
+            }
+            (Facts::Unlinked(e), _) => self.unlink(e.relation),
+            (Facts::Forgot(e), _) => return self.gone(&[(e.record, e.slot)], &e.messages, &e.relations),
+            (Facts::Expired(e), _) => return self.gone(&e.records, &e.messages, &e.relations),
+            (Facts::MessageDeleted(e), _) => return self.gone(&[], &e.messages, &[]),
+            (Facts::ExtractionRequested(e), _) => self.job_requested(event, e.job, &e.messages, thread),
+            (Facts::ExtractionCompleted(e), _) => {
+                if let Some(job) = self.jobs.get_mut(&e.job) {
+                    (job.state, job.attempts, job.records) = (job::State::Done, e.attempts, e.records.clone());
+                }
+            }
+            (Facts::ExtractionFailed(e), _) => {
+                if let Some(job) = self.jobs.get_mut(&e.job) {
+                    (job.state, job.attempts, job.error) = (job::State::Failed, e.attempts, Some(e.code.clone()));
+                }
+            }
+            (Facts::SpeakerAdded(_), _) => {}
+        }
+        Vec::new()
+    }
+
+    fn begin_thread(&mut self, event: &Stored, slot: Slot, content: Option<Content>) {
+        let number = self.threads.len() as u32;
+        let (thread_id, user_id, agent_id) = match content {
+            Some(Content::ThreadCreated(content)) => (content.thread_id, content.user_id, content.agent_id),
+            _ => Default::default(),
+        };
+        if !thread_id.is_empty() {
+            self.by_thread_id.insert(thread_id.clone(), number);
+        }
+        self.by_stream.insert(event.head.key.stream, number);
+        self.threads.push(Thread {
+            stream: event.head.key.stream,
+            slot,
+            thread_id,
+            user_id,
+            agent_id,
+            messages: Vec::new(),
+            digests: Vec::new(),
+            created_at: event.head.time,
+            updated_at: event.head.time,
+            deleted: false,
+        });
+    }
+
+    fn message(
+        &mut self,
+        event: &Stored,
+        e: &MessageAppendedV1,
+        content: Option<Content>,
+        thread: Option<u32>,
+    ) -> Vec<Effect> {
+        let content = match content {
+            Some(Content::MessageAppended(content)) => Some(content),
+            _ => None,
+        };
+        let (text, given, metadata) = match content {
+            Some(MessageAppendedContentV1 { text, given_id, metadata, .. }) => (Some(text), given_id, json(&metadata)),
+            None => (None, None, None),
+        };
+        let doc = self.insert(Doc {
+            id: e.message.0,
+            given: given.map(Into::into),
+            item: ItemType::Message,
+            thread,
+            ordinal: e.ordinal,
+            role: e.role,
+            slot: e.slot,
+            speaker: e.speaker,
+            asks: text.as_deref().is_some_and(asks),
+            timestamp: e.timestamp,
+            expires_at: e.expires_at,
+            metadata,
+            erased: text.is_none(),
+            ..Doc::at(event)
+        });
+        if let Some(thread) = thread {
+            let thread = &mut self.threads[thread as usize];
+            thread.messages.push(Some(doc));
+            thread.digests.push(e.digest);
+        }
+        text.map(|text| Effect::Index(doc, text)).into_iter().collect()
+    }
+
+    fn record(&mut self, event: &Stored, e: &SavedV1, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
+        let content = match content {
+            Some(Content::Saved(content)) => Some(content),
+            _ => None,
+        };
+        let (text, given, metadata) = match content {
+            Some(SavedContentV1 { content, given_id, metadata, .. }) => (Some(content), given_id, json(&metadata)),
+            None => (None, None, None),
+        };
+        let doc = self.insert(Doc {
+            id: e.record.0,
+            given: given.map(Into::into),
+            item: item_type(e.record_type),
+            thread,
+            slot: e.slot,
+            speaker: e.speaker,
+            asks: text.as_deref().is_some_and(asks),
+            timestamp: e.timestamp,
+            expires_at: e.expires_at,
+            sources: e.sources.clone(),
+            fingerprint: Some(e.fingerprint),
+            metadata,
+            erased: text.is_none(),
+            ..Doc::at(event)
+        });
+        self.fingerprints.entry(e.fingerprint).or_default().push(doc);
+        self.ordered.insert((event.head.time, e.record.0));
+        text.map(|text| Effect::Index(doc, text)).into_iter().collect()
+    }
+
+    fn insert(&mut self, it: Doc) -> u32 {
+        let doc = self.docs.len() as u32;
+        self.by_uuid.insert(it.id, doc);
+        self.by_slot.insert(it.slot, doc);
+        if let Some(given) = &it.given {
+            self.by_given.insert(given.to_string(), doc);
+        }
+        self.bytes += DOC_BYTES + it.metadata.as_ref().map_or(0, |fields| fields.len() * 96);
+        self.docs.push(Some(it));
+        doc
+    }
+
+    fn set_invalid(&mut self, old: RecordId, new: RecordId) {
+        if let Some(it) = self.by_uuid(old.0).and_then(|doc| self.docs[doc as usize].as_mut()) {
+            it.superseded_by = Some(new);
+        }
+    }
+
+    /// A record that an event changed shows when.
+    fn touch(&mut self, event: &Stored) {
+        if let Facts::Superseded(e) = &event.facts
+            && let Some(it) = self.by_uuid(e.old.0).and_then(|doc| self.docs[doc as usize].as_mut())
+        {
+            it.updated_at = event.head.time;
+            it.version += 1;
+        }
+    }
+
+    fn job_requested(
+        &mut self,
+        event: &Stored,
+        id: memlog_events::ids::JobId,
+        messages: &[MessageId],
+        thread: Option<u32>,
+    ) {
+        let Some(thread) = thread else { return };
+        let created_at = self.jobs.get(&id).map_or(event.head.time, |job| job.created_at);
+        let (messages, records) = (messages.to_vec(), Vec::new());
+        let state = job::State::Queued;
+        self.jobs.insert(id, Job { id, thread, state, attempts: 0, error: None, records, messages, created_at });
+    }
+
+    fn gone(
+        &mut self,
+        records: &[(RecordId, Slot)],
+        messages: &[(MessageId, Slot)],
+        relations: &[(RelationId, Slot)],
+    ) -> Vec<Effect> {
+        let mut dropped: Vec<Effect> = records.iter().filter_map(|record| self.remove(record.0.0)).collect();
+        let sources: std::collections::HashSet<_> = messages.iter().map(|message| message.0).collect();
+        dropped.extend(messages.iter().filter_map(|message| self.remove(message.0.0)));
+        if !sources.is_empty() {
+            for it in self.docs.iter_mut().flatten() {
+                it.sources.retain(|source| !sources.contains(source));
+            }
+        }
+        for relation in relations {
+            self.unlink(relation.0);
+        }
+        dropped
+    }
+
+    fn remove(&mut self, id: Uuid) -> Option<Effect> {
+        let doc = self.by_uuid.remove(&id)?;
+        let it = self.docs[doc as usize].take()?;
+        self.bytes = self.bytes.saturating_sub(DOC_BYTES);
+        self.by_slot.remove(&it.slot);
+        if let Some(given) = &it.given {
+            self.by_given.remove(given.as_ref());
+        }
+        if let Some(docs) = it.fingerprint.and_then(|fingerprint| self.fingerprints.get_mut(&fingerprint)) {
+            docs.retain(|other| *other != doc);
+        }
+        self.ordered.remove(&(it.created_at, it.id));
+        if it.item == ItemType::Message
+            && let Some(thread) = it.thread.and_then(|thread| self.threads.get_mut(thread as usize))
+            && let Some(place) = thread.messages.get_mut(it.ordinal as usize)
+        {
+            *place = None;
+        }
+        Some(Effect::Drop(doc))
+    }
+
+    fn end_thread(&mut self, number: u32) -> Vec<Effect> {
+        let thread = &mut self.threads[number as usize];
+        thread.deleted = true;
+        if self.by_thread_id.get(&thread.thread_id) == Some(&number) {
+            self.by_thread_id.remove(&thread.thread_id);
+        }
+        thread.thread_id.clear();
+        (thread.user_id, thread.agent_id) = (None, None);
+        (thread.messages, thread.digests) = (Vec::new(), Vec::new());
+        self.jobs.retain(|_, job| job.thread != number);
+        let theirs: Vec<Uuid> = self.docs().filter(|(_, it)| it.thread == Some(number)).map(|(_, it)| it.id).collect();
+        let ends: std::collections::HashSet<_> = theirs.iter().map(|id| RecordId(*id)).collect();
+        let touched = |relation: &Relation| ends.contains(&relation.source) || ends.contains(&relation.target);
+        let links: Vec<_> = self.relations.iter().filter(|(_, it)| touched(it)).map(|(id, _)| *id).collect();
+        for link in links {
+            self.unlink(link);
+        }
+        theirs.into_iter().filter_map(|id| self.remove(id)).collect()
+    }
+
+    /// Ends a registration: its name is shown nowhere any more.
+    pub(in crate::view) fn end_speaker(&mut self, id: memlog_events::ids::SpeakerId) -> Vec<Effect> {
+        if let Some(speaker) = self.speakers.iter_mut().find(|speaker| speaker.id == id) {
+            speaker.removed = true;
+            speaker.name.clear();
+        }
+        self.docs().filter(|(_, it)| it.speaker == Some(id)).map(|(doc, _)| Effect::Retag(doc)).collect()
+    }
+
+    fn clear(&mut self) -> Vec<Effect> {
+        let dropped = self.docs().map(|(doc, _)| Effect::Drop(doc)).collect();
+        let (position, updated_at, scope) = (self.position, self.updated_at, self.scope);
+        *self = Self { deleted: true, position, updated_at, scope, ..Self::default() };
+        dropped
+    }
+}
+
+impl Doc {
+    /// A blank row for what an event creates.
+    fn at(event: &Stored) -> Self {
+        Self {
+            id: Uuid::nil(),
+            given: None,
+            item: ItemType::Memory,
+            thread: None,
+            ordinal: 0,
+            role: memlog_events::code::RoleCode::USER,
+            slot: Slot::NONE,
+            speaker: None,
+            asks: false,
+            created_at: event.head.time,
+            updated_at: event.head.time,
+            timestamp: None,
+            expires_at: None,
+            at: event.head.version,
+            version: 1,
+            sources: Vec::new(),
+            superseded_by: None,
+            fingerprint: None,
+            metadata: None,
+            erased: false,
+        }
+    }
+}
+
+/// The client's own fields; none if there are none.
+fn json(text: &str) -> Option<Box<Map<String, Value>>> {
+    let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
+    (!fields.is_empty()).then(|| Box::new(fields))
+}
+
+/// What a type code means to clients; one that is not known yet reads as the general type.
+fn item_type(code: TypeCode) -> ItemType {
+    match code {
+        TypeCode::FACT => ItemType::Fact,
+        TypeCode::EVENT => ItemType::Event,
+        TypeCode::INSTRUCTION => ItemType::Instruction,
+        TypeCode::TASK => ItemType::Task,
+        TypeCode::GUIDELINE => ItemType::Guideline,
+        TypeCode::PREFERENCE => ItemType::Preference,
+        _ => ItemType::Memory,
+    }
+}

@@ -1,0 +1,126 @@
+//! The rows of the catalog.
+
+use memlog_events::{
+    code::RoleCode,
+    ids::{Digest, JobId, MessageId, Micros, RecordId, Slot, SpeakerId, StreamId, Version},
+};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::api::{job, record::ItemType};
+
+/// A record or a message.
+#[derive(Clone, Debug)]
+pub struct Doc {
+    /// Its UUID.
+    pub id: Uuid,
+    /// The id that the client gave instead.
+    pub given: Option<Box<str>>,
+    /// What it is.
+    pub item: ItemType,
+    /// Its thread's number.
+    pub thread: Option<u32>,
+    /// A message's place in its thread.
+    pub ordinal: u32,
+    /// A message's sender.
+    pub role: RoleCode,
+    /// Its slot.
+    pub slot: Slot,
+    /// Whose words: a registration, which may have ended.
+    pub speaker: Option<SpeakerId>,
+    /// Whether the text asks something.
+    pub asks: bool,
+    /// When it was stored.
+    pub created_at: Micros,
+    /// When it last changed.
+    pub updated_at: Micros,
+    /// When it happened or was said, if told.
+    pub timestamp: Option<Micros>,
+    /// Unreachable from here on.
+    pub expires_at: Option<Micros>,
+    /// Version of its stream at which its content lies.
+    pub at: Version,
+    /// How often it was changed, from 1.
+    pub version: u64,
+    /// The messages it was made from.
+    pub sources: Vec<MessageId>,
+    /// Set invalid by this successor.
+    pub superseded_by: Option<RecordId>,
+    /// A record's, of its normalised text.
+    pub fingerprint: Option<Digest>,
+    /// The client's own fields, if there are any.
+    pub metadata: Option<Box<Map<String, Value>>>,
+    /// Its content was gone already when the past was folded: known to have been, shown to nobody.
+    pub erased: bool,
+}
+
+impl Doc {
+    /// Whether its time is not over.
+    pub fn is_alive(&self, now: Micros) -> bool {
+        self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// When it happened, else when it was stored.
+    pub fn when(&self) -> Micros {
+        self.timestamp.unwrap_or(self.created_at)
+    }
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Its slot.
+    pub slot: Slot,
+    /// The id that clients use.
+    pub thread_id: String,
+    /// The owner.
+    pub user_id: Option<String>,
+    /// The agent.
+    pub agent_id: Option<String>,
+    /// Its messages by ordinal; none where one is gone.
+    pub messages: Vec<Option<u32>>,
+    /// How each message is known when it is sent again; kept when the message is gone.
+    pub digests: Vec<Digest>,
+    /// When it began.
+    pub created_at: Micros,
+    /// When anything in it last changed.
+    pub updated_at: Micros,
+    /// Whether it was deleted.
+    pub deleted: bool,
+}
+
+/// A registration.
+#[derive(Clone, Debug)]
+pub struct Speaker {
+    /// The registration.
+    pub id: SpeakerId,
+    /// The name.
+    pub name: String,
+    /// When.
+    pub created_at: Micros,
+    /// Whether it ended.
+    pub removed: bool,
+}
+
+/// An extraction job as the log tells it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// The thread it works on.
+    pub thread: u32,
+    /// Queued, done or failed; running is known to the queue alone.
+    pub state: job::State,
+    /// Tries, once it ended.
+    pub attempts: u32,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// The records it made.
+    pub records: Vec<RecordId>,
+    /// The messages it looks at.
+    pub messages: Vec<MessageId>,
+    /// When it was accepted.
+    pub created_at: Micros,
+}

@@ -1,0 +1,315 @@
+//! All views of one profile behind one lock: catalog, keyword, vectors, and the documents that wait to be embedded.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
+
+use memlog_events::{
+    event::Facts,
+    ids::{KeyPath, Position, Version},
+    log::{EmbeddingKey, Error, Log, Stored},
+};
+use tokio::sync::watch;
+
+use super::{
+    catalog::{Catalog, Effect},
+    indexed::{content_of, indexed_text, words_of},
+    keyword::Keyword,
+    vector::{Limits, Vectors},
+};
+use crate::{domain::Place, port::Embedder};
+
+/// Which model the vectors are of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Model {
+    /// Of the embedder.
+    pub fingerprint: u32,
+    /// Length of a vector.
+    pub dimensions: usize,
+}
+
+impl Model {
+    /// Of an embedder.
+    pub fn of(embedder: &dyn Embedder) -> Self {
+        Self { fingerprint: embedder.fingerprint(), dimensions: embedder.dimensions() }
+    }
+}
+
+/// What is folded from a profile's events.
+pub struct State {
+    /// What there is.
+    pub catalog: Catalog,
+    /// By words.
+    pub keyword: Keyword,
+    /// By meaning; none without a model.
+    pub vectors: Option<Vectors>,
+    /// Documents that have no vector yet, oldest first.
+    pending: VecDeque<u32>,
+    waiting: HashSet<u32>,
+}
+
+impl State {
+    fn new(model: Option<Model>) -> Self {
+        Self {
+            catalog: Catalog::default(),
+            keyword: Keyword::new(),
+            vectors: model.map(|model| Vectors::new(model.dimensions, Limits::default())),
+            pending: VecDeque::new(),
+            waiting: HashSet::new(),
+        }
+    }
+
+    /// Folds a profile's whole log, or what it was at a position. Blocking.
+    pub fn fold(log: &Log, place: &Place, until: Option<Position>, model: Option<Model>) -> Result<Self, Error> {
+        let mut events: Vec<Stored> = log.scope(place.key.partition, place.key.scope).collect::<Result<_, _>>()?;
+        events.sort_unstable_by_key(|event| event.head.position);
+        let mut state = Self::new(model);
+        let mut hidden = Vec::new();
+        for event in events {
+            if until.is_some_and(|until| event.head.position > until) {
+                // A tag removed since is hidden from reads of the past as well.
+                if let Facts::SpeakerRemoved(e) = &event.facts {
+                    hidden.push(e.speaker);
+                }
+                continue;
+            }
+            state.apply(log, place, &event)?;
+        }
+        for speaker in hidden {
+            let effects = state.catalog.end_speaker(speaker);
+            state.follow(log, place, effects)?;
+        }
+        if let Some(until) = until {
+            state.catalog.position = until;
+        }
+        if let Some(model) = model {
+            state.take_cached(log, place, model)?;
+        }
+        Ok(state)
+    }
+
+    /// Folds one event in.
+    pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
+        let effects = self.catalog.apply(event, log.open_content(event)?);
+        self.follow(log, place, effects)
+    }
+
+    fn follow(&mut self, log: &Log, place: &Place, effects: Vec<Effect>) -> Result<(), Error> {
+        for effect in effects {
+            match effect {
+                Effect::Index(doc, text) => self.index(doc, &text),
+                Effect::Drop(doc) => self.drop_doc(doc),
+                Effect::Retag(doc) => {
+                    let Some(it) = self.catalog.doc(doc) else { continue };
+                    let content = content_of(log, place, &self.catalog, it)?;
+                    if let Some(words) = content.as_ref().and_then(words_of) {
+                        self.drop_doc(doc);
+                        self.index(doc, words);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&mut self, doc: u32, text: &str) {
+        let Some(it) = self.catalog.doc(doc) else { return };
+        self.keyword.insert(doc, &indexed_text(&self.catalog, it, text));
+        if self.vectors.is_some() && self.waiting.insert(doc) {
+            self.pending.push_back(doc);
+        }
+    }
+
+    fn drop_doc(&mut self, doc: u32) {
+        self.keyword.remove(doc);
+        if let Some(vectors) = &mut self.vectors {
+            vectors.remove(doc);
+        }
+        // Its place among the pending stays, so that whoever counts what is done with counts it, too.
+        self.waiting.remove(&doc);
+    }
+
+    /// Takes the vectors that the log keeps; what has none stays pending.
+    fn take_cached(&mut self, log: &Log, place: &Place, model: Model) -> Result<(), Error> {
+        let mut after = None;
+        let mut found: HashMap<u32, Vec<(u16, Vec<f32>)>> = HashMap::new();
+        loop {
+            let page = log.embeddings(place.key.scope, after, PAGE_VECTORS)?;
+            let Some((last, _)) = page.last() else { break };
+            after = Some(*last);
+            for (key, bytes) in page {
+                let doc =
+                    self.catalog.by_slot(key.subject).filter(|doc| self.key_of(*doc, key.chunk, model) == Some(key));
+                if let (Some(doc), Some(vector)) = (doc, from_bytes(&bytes, model.dimensions)) {
+                    found.entry(doc).or_default().push((key.chunk, vector));
+                }
+            }
+        }
+        for (doc, chunks) in found {
+            self.embedded(doc, &chunks);
+        }
+        self.pending.retain(|doc| self.waiting.contains(doc));
+        Ok(())
+    }
+
+    fn embedded(&mut self, doc: u32, chunks: &[(u16, Vec<f32>)]) {
+        self.waiting.remove(&doc);
+        if let Some(vectors) = &mut self.vectors {
+            for (chunk, vector) in chunks {
+                vectors.insert(doc, *chunk, vector);
+            }
+        }
+    }
+
+    /// Under what a document's vector is kept. A text whose speaker is not shown any more is another text.
+    pub fn key_of(&self, doc: u32, chunk: u16, model: Model) -> Option<EmbeddingKey> {
+        let it = self.catalog.doc(doc)?;
+        let hidden = it.speaker.is_some_and(|id| self.catalog.speaker_name(id).is_none());
+        let content = Version(it.at.0 * 2 + u64::from(hidden));
+        let scope = self.catalog.scope?;
+        Some(EmbeddingKey { scope, subject: it.slot, content, chunk, model: model.fingerprint })
+    }
+
+    /// Estimate for the memory budget.
+    pub fn bytes(&self) -> usize {
+        let vectors = self.vectors.as_ref().map_or(0, Vectors::bytes);
+        self.catalog.bytes() + self.keyword.bytes() + vectors
+    }
+}
+
+/// Vectors read from the log at once.
+const PAGE_VECTORS: usize = 1_000;
+
+/// A vector as the log keeps it: f32, little-endian.
+pub fn to_bytes(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn from_bytes(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
+    let (values, rest) = bytes.as_chunks::<4>();
+    let vector: Vec<f32> = values.iter().map(|value| f32::from_le_bytes(*value)).collect();
+    (rest.is_empty() && vector.len() == dimensions).then_some(vector)
+}
+
+/// The loaded views of one profile.
+pub struct ProfileViews {
+    /// Where its streams lie.
+    pub place: Place,
+    state: RwLock<State>,
+    applied: watch::Sender<Position>,
+    /// Documents ever handed to the embedder, and those done with: both only grow.
+    enqueued: watch::Sender<u64>,
+    finished: watch::Sender<u64>,
+}
+
+/// A document that the embedder is to work on.
+pub struct Pending {
+    /// Its number.
+    pub doc: u32,
+    /// What its vectors are sealed by.
+    pub keys: KeyPath,
+}
+
+impl ProfileViews {
+    pub(super) fn new(place: Place, state: State) -> Self {
+        let (position, pending) = (state.catalog.position, state.pending.len() as u64);
+        Self {
+            place,
+            state: RwLock::new(state),
+            applied: watch::Sender::new(position),
+            enqueued: watch::Sender::new(pending),
+            finished: watch::Sender::new(0),
+        }
+    }
+
+    /// Reads; keep it short, the projector waits.
+    pub fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Folds an event in, unless it is in already. True if something now waits to be embedded.
+    pub(super) fn apply(&self, log: &Log, event: &Stored) -> Result<bool, Error> {
+        let waiting = {
+            let mut state = self.write();
+            if event.head.position <= state.catalog.position {
+                return Ok(false);
+            }
+            let before = state.pending.len();
+            state.apply(log, &self.place, event)?;
+            let added = state.pending.len().saturating_sub(before);
+            self.enqueued.send_modify(|count| *count += added as u64);
+            !state.pending.is_empty()
+        };
+        self.applied.send_replace(event.head.position);
+        Ok(waiting)
+    }
+
+    /// Resolves once every event up to `position` is folded in.
+    pub async fn wait_applied(&self, position: Position) {
+        // The sender lives in self, so this cannot fail while somebody waits.
+        drop(self.applied.subscribe().wait_for(|applied| *applied >= position).await);
+    }
+
+    /// Changes whenever an event was folded in.
+    pub fn changes(&self) -> watch::Receiver<Position> {
+        self.applied.subscribe()
+    }
+
+    /// Resolves once everything that waits to be embedded now is done with.
+    pub async fn wait_embedded(&self) {
+        let target = *self.enqueued.borrow();
+        drop(self.finished.subscribe().wait_for(|finished| *finished >= target).await);
+    }
+
+    /// Whether the embedder has something to take.
+    pub(super) fn has_queued(&self) -> bool {
+        !self.read().pending.is_empty()
+    }
+
+    /// Lets everyone go who waits: these views will not be kept up any more.
+    pub(super) fn release(&self) {
+        self.applied.send_replace(Position(u64::MAX));
+        self.finished.send_replace(u64::MAX);
+    }
+
+    /// How many documents wait to be embedded.
+    pub fn pending(&self) -> usize {
+        self.read().waiting.len()
+    }
+
+    /// The next documents to be embedded, oldest first, and how many were taken off the queue for it: more, if some are gone.
+    pub(super) fn take_pending(&self, limit: usize) -> (Vec<Pending>, usize) {
+        let mut state = self.write();
+        let take = limit.min(state.pending.len());
+        let docs: Vec<u32> = state.pending.drain(..take).collect();
+        let waiting = docs.into_iter().filter(|doc| state.waiting.contains(doc));
+        let taken =
+            waiting.filter_map(|doc| Some(Pending { doc, keys: state.catalog.keys_of(state.catalog.doc(doc)?) }));
+        (taken.collect(), take)
+    }
+
+    /// Takes the vectors of documents that are still what they were when they were taken.
+    pub(super) fn finish(&self, done: Vec<Finished>, taken: usize, model: Model) {
+        let mut state = self.write();
+        for finished in done {
+            let same = state.key_of(finished.doc, 0, model).is_some_and(|key| key == finished.key);
+            if same && state.waiting.contains(&finished.doc) {
+                state.embedded(finished.doc, &finished.chunks);
+            }
+        }
+        drop(state);
+        self.finished.send_modify(|count| *count += taken as u64);
+    }
+}
+
+/// A document's vectors.
+pub(super) struct Finished {
+    pub(super) doc: u32,
+    pub(super) key: EmbeddingKey,
+    pub(super) chunks: Vec<(u16, Vec<f32>)>,
+}

@@ -1,0 +1,300 @@
+//! Which profiles' views are loaded, within the memory budget; views of the past beside them.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use memlog_events::{
+    ids::{Micros, Position, Scope},
+    log::{CommitNotice, Log, Stored},
+};
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::{
+    embedding::EmbedQueue,
+    profile::{ProfileViews, State},
+};
+use crate::{domain::Place, limits::Limits};
+
+/// Why views are not to be had.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NotLoaded {
+    /// Everything loaded is in use and the budget is spent.
+    #[error("the views of all profiles in use fill memory_budget_bytes ({budget})")]
+    Budget {
+        /// In bytes.
+        budget: u64,
+    },
+    /// The log could not be read.
+    #[error("the log could not be read: {0}")]
+    Log(String),
+}
+
+/// The loaded views.
+pub struct Registry {
+    log: Log,
+    limits: Limits,
+    embed: Option<Arc<EmbedQueue>>,
+    cells: Mutex<HashMap<Scope, Arc<Cell>>>,
+    /// The last event of a profile that views may not have yet.
+    heads: Mutex<HashMap<Scope, Position>>,
+    past: Mutex<Past>,
+}
+
+struct Cell {
+    loading: AsyncMutex<()>,
+    state: Mutex<CellState>,
+    used: AtomicI64,
+}
+
+enum CellState {
+    /// Not loaded; what is committed meanwhile waits here once a load has begun.
+    Empty(Vec<Stored>),
+    Live(Arc<ProfileViews>),
+}
+
+/// Views of the past, the last used last, and how often each profile erased something since the start.
+#[derive(Default)]
+struct Past {
+    views: VecDeque<(Scope, Position, Arc<State>)>,
+    erasures: HashMap<Scope, u64>,
+}
+
+impl Registry {
+    /// Nothing is loaded.
+    pub fn new(log: Log, limits: Limits, embed: Option<Arc<EmbedQueue>>) -> Self {
+        Self { log, limits, embed, cells: Mutex::default(), heads: Mutex::default(), past: Mutex::default() }
+    }
+
+    /// The embedding queue, if there is a model.
+    pub fn embed(&self) -> Option<&Arc<EmbedQueue>> {
+        self.embed.as_ref()
+    }
+
+    /// Called by the log's writer before anybody hears of a commit.
+    pub fn committed(&self, notice: &CommitNotice) {
+        let mut heads = lock(&self.heads);
+        for (scope, position) in &notice.scopes {
+            heads.insert(*scope, *position);
+        }
+    }
+
+    /// A profile's views as of now: every event acknowledged before this call is in them.
+    pub async fn present(&self, place: Place, now: Micros) -> Result<Arc<ProfileViews>, NotLoaded> {
+        let head = lock(&self.heads).get(&place.key.scope).copied();
+        let views = self.load(place, now).await?;
+        if let Some(head) = head {
+            views.wait_applied(head).await;
+        }
+        Ok(views)
+    }
+
+    async fn load(&self, place: Place, now: Micros) -> Result<Arc<ProfileViews>, NotLoaded> {
+        let cell = self.cell(place.key.scope);
+        cell.used.store(now.0, Ordering::Relaxed);
+        if let Some(views) = cell.live() {
+            return Ok(views);
+        }
+        let _one = cell.loading.lock().await;
+        if let Some(views) = cell.live() {
+            return Ok(views);
+        }
+        self.make_room()?;
+        *lock(&cell.state) = CellState::Empty(Vec::new());
+        let state = self.fold(place, None).await?;
+        let views = Arc::new(ProfileViews::new(place, state));
+        let mut held = lock(&cell.state);
+        if let CellState::Empty(meanwhile) = &mut *held {
+            for event in std::mem::take(meanwhile) {
+                views.apply(&self.log, &event).map_err(|error| NotLoaded::Log(error.to_string()))?;
+            }
+        }
+        *held = CellState::Live(Arc::clone(&views));
+        drop(held);
+        if let Some(embed) = self.embed.as_ref().filter(|_| views.has_queued()) {
+            embed.put(&views);
+        }
+        Ok(views)
+    }
+
+    async fn fold(&self, place: Place, until: Option<Position>) -> Result<State, NotLoaded> {
+        let (log, model) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()));
+        let folded = tokio::task::spawn_blocking(move || State::fold(&log, &place, until, model)).await;
+        let folded = folded.map_err(|error| NotLoaded::Log(error.to_string()))?;
+        folded.map_err(|error| NotLoaded::Log(error.to_string()))
+    }
+
+    /// A profile's views as they were at a position, without what was erased since.
+    pub async fn past(&self, place: Place, at: Position) -> Result<Arc<State>, NotLoaded> {
+        let scope = place.key.scope;
+        loop {
+            let before = {
+                let mut past = lock(&self.past);
+                if let Some(found) = past.take(scope, at) {
+                    past.views.push_back((scope, at, Arc::clone(&found)));
+                    return Ok(found);
+                }
+                past.erased(scope)
+            };
+            let state = Arc::new(self.fold(place, Some(at)).await?);
+            let mut past = lock(&self.past);
+            // Something was erased while the past was folded: it may be in what was just read.
+            if past.erased(scope) != before {
+                continue;
+            }
+            past.views.push_back((scope, at, Arc::clone(&state)));
+            while past.views.len() > self.limits.past_views_max {
+                past.views.pop_front();
+            }
+            return Ok(state);
+        }
+    }
+
+    /// Folds a committed event into the views that are loaded.
+    pub(super) fn project(&self, event: &Stored) {
+        let scope = event.head.key.scope;
+        let hides = matches!(event.facts, memlog_events::event::Facts::SpeakerRemoved(_));
+        if hides || !event.facts.erases().is_empty() {
+            lock(&self.past).erase(scope);
+        }
+        let cell = lock(&self.cells).get(&scope).cloned();
+        if let Some(views) = cell.and_then(|cell| cell.take(event)) {
+            match views.apply(&self.log, event) {
+                Ok(true) => {
+                    if let Some(embed) = &self.embed {
+                        embed.put(&views);
+                    }
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::error!(%error, "views could not follow the log and are dropped");
+                    lock(&self.cells).remove(&scope);
+                    views.release();
+                }
+            }
+        }
+        let mut heads = lock(&self.heads);
+        if heads.get(&scope).is_some_and(|head| *head <= event.head.position) {
+            heads.remove(&scope);
+        }
+    }
+
+    fn cell(&self, scope: Scope) -> Arc<Cell> {
+        let fresh = || {
+            let state = Mutex::new(CellState::Empty(Vec::new()));
+            Arc::new(Cell { loading: AsyncMutex::new(()), state, used: AtomicI64::new(0) })
+        };
+        Arc::clone(lock(&self.cells).entry(scope).or_insert_with(fresh))
+    }
+
+    /// Drops the longest unused views that nobody reads until the budget holds.
+    fn make_room(&self) -> Result<(), NotLoaded> {
+        let budget = self.limits.memory_budget_bytes;
+        if self.bytes() < budget {
+            return Ok(());
+        }
+        let mut cells = lock(&self.cells);
+        let mut by_use: Vec<_> = cells.iter().map(|(id, cell)| (cell.used.load(Ordering::Relaxed), *id)).collect();
+        by_use.sort_unstable();
+        for (_, scope) in by_use {
+            if cells.get(&scope).is_some_and(|cell| cell.idle()) {
+                cells.remove(&scope);
+                if live_bytes(&cells) < budget {
+                    return Ok(());
+                }
+            }
+        }
+        Err(NotLoaded::Budget { budget })
+    }
+
+    /// Drops views that nobody has used for long.
+    pub fn drop_idle(&self, now: Micros) {
+        let idle = i64::try_from(self.limits.views_idle_ms_max).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let long = |cell: &Cell| cell.used.load(Ordering::Relaxed).saturating_add(idle) <= now.0;
+        lock(&self.cells).retain(|_, cell| !(long(cell) && cell.idle()));
+    }
+
+    /// Drops a profile's views, loaded or of the past; the next reader loads them anew.
+    pub fn forget(&self, scope: Scope) {
+        lock(&self.past).erase(scope);
+        lock(&self.cells).remove(&scope);
+    }
+
+    /// How many profiles are loaded.
+    pub fn loaded(&self) -> usize {
+        lock(&self.cells).values().filter(|cell| cell.live().is_some()).count()
+    }
+
+    /// The memory of all loaded views.
+    pub fn bytes(&self) -> u64 {
+        live_bytes(&lock(&self.cells))
+    }
+
+    /// Documents of loaded profiles that wait to be embedded.
+    pub fn pending(&self) -> u64 {
+        let cells: Vec<_> = lock(&self.cells).values().cloned().collect();
+        cells.iter().filter_map(|cell| cell.live()).map(|views| views.pending() as u64).sum()
+    }
+}
+
+impl Past {
+    fn take(&mut self, scope: Scope, at: Position) -> Option<Arc<State>> {
+        let place = self.views.iter().position(|view| (view.0, view.1) == (scope, at))?;
+        self.views.remove(place).map(|view| view.2)
+    }
+
+    fn erased(&self, scope: Scope) -> u64 {
+        self.erasures.get(&scope).copied().unwrap_or_default()
+    }
+
+    fn erase(&mut self, scope: Scope) {
+        *self.erasures.entry(scope).or_default() += 1;
+        self.views.retain(|view| view.0 != scope);
+    }
+}
+
+impl Cell {
+    fn live(&self) -> Option<Arc<ProfileViews>> {
+        match &*lock(&self.state) {
+            CellState::Live(views) => Some(Arc::clone(views)),
+            CellState::Empty(_) => None,
+        }
+    }
+
+    /// The views to fold an event into; while they load, the event is kept for them.
+    fn take(&self, event: &Stored) -> Option<Arc<ProfileViews>> {
+        match &mut *lock(&self.state) {
+            CellState::Live(views) => Some(Arc::clone(views)),
+            CellState::Empty(meanwhile) => {
+                // Only a load under way needs it.
+                if self.loading.try_lock().is_err() {
+                    meanwhile.push(event.clone());
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether nobody reads, embeds or loads it.
+    fn idle(&self) -> bool {
+        if self.loading.try_lock().is_err() {
+            return false;
+        }
+        match &*lock(&self.state) {
+            CellState::Live(views) => Arc::strong_count(views) == 1,
+            CellState::Empty(_) => true,
+        }
+    }
+}
+
+fn live_bytes(cells: &HashMap<Scope, Arc<Cell>>) -> u64 {
+    cells.values().filter_map(|cell| cell.live()).map(|views| views.read().bytes() as u64).sum()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
