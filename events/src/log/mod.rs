@@ -127,7 +127,7 @@ impl Log {
         Ok(())
     }
 
-    /// Appends and waits. For tools and tests; a server submits.
+    /// Appends and waits; never from a callback, which the writer waits for. For tools and tests; a server submits.
     pub fn append(&self, batch: Batch) -> Result<crate::batch::Committed, append::Error> {
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let done = Box::new(move |result| drop(tell.send(result)));

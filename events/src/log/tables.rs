@@ -63,12 +63,12 @@ impl Reading {
         Ok(Self(database.begin_read()?))
     }
 
-    /// The meta table of a log that may be new.
-    pub(super) fn meta_if_any(&self) -> Result<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>, Error> {
-        match self.0.open_table(TableDefinition::new("meta-1")) {
-            Ok(table) => Ok(Some(table)),
-            Err(TableError::TableDoesNotExist(_)) => Ok(None),
-            Err(error) => Err(error.into()),
+    /// Whether the log has its tables; a new one has not.
+    pub(super) fn has_tables(&self) -> Result<bool, Error> {
+        match self.meta() {
+            Ok(_) => Ok(true),
+            Err(Error::Storage(error)) if matches!(*error, redb::Error::TableDoesNotExist(_)) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }
