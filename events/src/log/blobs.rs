@@ -1,8 +1,9 @@
-//! Sealed contents too large to lie in the tables: one file each, written and synced before the commit that refers to it.
+//! Sealed contents too large to lie in the tables: one file each, written and synced before the commit that refers to
+//! it.
 //!
-//! `blobs/<innermost slot>/<partition>-<scope>-<stream>-<version>-<nonce>`: numbers and opaque ids, so that the files of a slot
-//! are found when it dies, and an orphan is known by its event not being there. The nonce is new each time a content is
-//! sealed: the file of a batch that is sent again is another file.
+//! `blobs/<innermost slot>/<partition>-<scope>-<stream>-<version>-<nonce>`: numbers and opaque ids, so that the files
+//! of a slot are found when it dies, and an orphan is known by its event not being there. The nonce is new each time a
+//! content is sealed: the file of a batch that is sent again is another file.
 
 use std::{
     fs::{self, File},

@@ -268,7 +268,8 @@ fn survey(database: &Database) -> Result<Found, super::Error> {
 fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
     let through = core.vault.erased_through();
     if through > head {
-        // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn was not.
+        // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn
+        // was not.
         core.vault.mark_erased(head)?;
         return Ok(core.vault.sync()?);
     }

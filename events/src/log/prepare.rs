@@ -1,4 +1,5 @@
-//! What the submitter's thread does for a batch before it queues: check its limits, encode, seal, write large bodies away.
+//! What the submitter's thread does for a batch before it queues: check its limits, encode, seal, write large bodies
+//! away.
 
 use super::{Core, Error, append, blobs::Owner, directory};
 use crate::{

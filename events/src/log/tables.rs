@@ -1,5 +1,6 @@
-//! The tables: the one file that opens them. Bytes and integers only, and the layout's number is part of the name, so that a
-//! changed layout is another table and never a misread one. Keys are big-endian, so that their order is the order of bytes.
+//! The tables: the one file that opens them. Bytes and integers only, and the layout's number is part of the name, so
+//! that a changed layout is another table and never a misread one. Keys are big-endian, so that their order is the
+//! order of bytes.
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError, WriteTransaction};
 

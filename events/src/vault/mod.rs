@@ -1,8 +1,9 @@
 //! The vault: the keys that contents are sealed with, in a file of its own that is overwritten in place.
 //!
-//! Erasing is here and nowhere else: a slot's 32 key bytes are overwritten and synced, and with them go every content, embedding
-//! and fingerprint whose key was derived from it, in every copy of the log that there is. The log never holds a key, and the
-//! vault never holds a word. What may never enter: copy-on-write. A page store keeps old pages, so keys do not go into redb.
+//! Erasing is here and nowhere else: a slot's 32 key bytes are overwritten and synced, and with them go every content,
+//! embedding and fingerprint whose key was derived from it, in every copy of the log that there is. The log never holds
+//! a key, and the vault never holds a word. What may never enter: copy-on-write. A page store keeps old pages, so keys
+//! do not go into redb.
 
 mod cache;
 mod header;
@@ -113,8 +114,8 @@ impl Vault {
         })
     }
 
-    /// Makes ready to hand out slots from `committed` on, and more if a dead one lies beyond (a log older than its vault): a dead
-    /// slot is never handed out again.
+    /// Makes ready to hand out slots from `committed` on, and more if a dead one lies beyond (a log older than its
+    /// vault): a dead slot is never handed out again.
     pub(crate) fn start(&self, committed: u64) -> Result<(), Error> {
         let committed = committed.max(FIRST_SLOT);
         let end = self.disk.len()? / SLOT_BYTES as u64;

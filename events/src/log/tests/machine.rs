@@ -60,7 +60,8 @@ impl Machine {
         self.syncs_left.load(Ordering::SeqCst) <= 0
     }
 
-    /// What is left after the power went: of the unsynced writes, an arbitrary part in 64-byte pieces (none for seed 0).
+    /// What is left after the power went: of the unsynced writes, an arbitrary part in 64-byte pieces (none for seed
+    /// 0).
     fn restarted(&self, mut seed: u64) -> Self {
         let fresh = Self::new();
         let keeps_some = seed != 0;
@@ -218,7 +219,8 @@ fn judge(log: &Log, life: &Life, at: &str) {
     assert_eq!(log.verify(None).unwrap().first_break, None, "{at}");
 }
 
-/// Acknowledged means durable, forgotten means erased, and a restart always works: at every sync, whatever was half written.
+/// Acknowledged means durable, forgotten means erased, and a restart always works: at every sync, whatever was half
+/// written.
 #[test]
 fn power_may_go_at_any_sync() {
     for seed in [0, 3, 71, 2_024] {
