@@ -1,6 +1,7 @@
 //! What the log does in a second: appends by the number of events a commit carries, and replays of them.
 //!
-//! `cargo bench -p memlog-events`. The disk decides the small commits and the processor the large ones, so trust ratios.
+//! `cargo bench -p memlog-events`. The disk decides the small commits and the processor the large ones, so trust
+//! ratios.
 
 use std::{sync::mpsc, time::Instant};
 

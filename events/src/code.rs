@@ -1,4 +1,5 @@
-//! Numbers that stand for kinds of things inside facts. For ever: never reuse one; a retired one stays listed with the reason.
+//! Numbers that stand for kinds of things inside facts. For ever: never reuse one; a retired one stays listed with the
+//! reason.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 //! Structs to bytes and back: the only place that names bincode.
 //!
-//! Encoding 1, for ever: bincode 2, little-endian, integers of fixed width, lengths as u64, options and enums by a leading
-//! number; UUIDs are 16 bare bytes. Every body starts with the encoding's number (the *codec byte*). bincode misreads a
-//! changed struct in silence, so a struct that was released is never edited: a new version gets a new struct, a new row in the
-//! `match` below and a `From<old>` lift, and what no body may do is leave bytes over.
+//! Encoding 1, for ever: bincode 2, little-endian, integers of fixed width, lengths as u64, options and enums by a
+//! leading number; UUIDs are 16 bare bytes. Every body starts with the encoding's number (the *codec byte*). bincode
+//! misreads a changed struct in silence, so a struct that was released is never edited: a new version gets a new
+//! struct, a new row in the `match` below and a `From<old>` lift, and what no body may do is leave bytes over.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -128,8 +128,8 @@ facts! {
 
 macro_rules! contents {
     ($($variant:ident = $kind:expr, $version:literal $latest:ident $(, $old:literal $old_struct:ident)*;)+) => {
-        /// The sealed half before it is sealed: codec byte, kind u16, version u16, struct. The kind is the event's, or 0 for
-        /// [`Content::By`], and its version moves apart from the facts'.
+        /// The sealed half before it is sealed: codec byte, kind u16, version u16, struct. The kind is the event's, or
+        /// 0 for [`Content::By`], and its version moves apart from the facts'.
         pub fn encode_content(content: &Content) -> Vec<u8> {
             let mut out = vec![CODEC_BINCODE_2_FIXED_LE];
             match content {

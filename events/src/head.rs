@@ -1,8 +1,8 @@
 //! The head of an event: what can be read without knowing any struct. Drawn, byte by byte, in `events/README.md`.
 //!
-//! A stored event is head, chain hash, facts, and the sealed content if it lies inline. The chain hash is a keyed BLAKE3 over
-//! the previous one, the head and the facts; the head holds the sealed content's hash. So nothing can be changed unseen, and
-//! a content that was erased or cut still verifies.
+//! A stored event is head, chain hash, facts, and the sealed content if it lies inline. The chain hash is a keyed
+//! BLAKE3 over the previous one, the head and the facts; the head holds the sealed content's hash. So nothing can be
+//! changed unseen, and a content that was erased or cut still verifies.
 
 use uuid::Uuid;
 

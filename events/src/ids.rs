@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A UUID as its 16 bytes in binary (the `uuid` crate's own way puts eight bytes of length before them) and as text elsewhere.
+/// A UUID as its 16 bytes in binary (the `uuid` crate's own way puts eight bytes of length before them) and as text
+/// elsewhere.
 mod bare {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use uuid::Uuid;
@@ -116,7 +117,8 @@ impl Slot {
     pub const NONE: Self = Self(0);
 }
 
-/// A fingerprint keyed by a vault secret: equal texts of one scope have equal digests, and the text cannot be tried out without the vault.
+/// A fingerprint keyed by a vault secret: equal texts of one scope have equal digests, and the text cannot be tried out
+/// without the vault.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(pub [u8; 32]);

@@ -1,5 +1,5 @@
-//! Whatever goes in comes out, and whatever else comes in is refused: bincode alone would read a cut or padded body as if
-//! nothing were wrong.
+//! Whatever goes in comes out, and whatever else comes in is refused: bincode alone would read a cut or padded body as
+//! if nothing were wrong.
 
 mod samples;
 

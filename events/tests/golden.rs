@@ -1,8 +1,9 @@
 //! Bytes that a released version wrote, each frozen struct's in a file of its own, and one whole event.
 //!
-//! A struct that was changed, a number that moved, an encoding that means something else now: each would misread every log
-//! in the world in silence. Here it fails. To add the files of new structs, run this test with `MEMLOG_WRITE_GOLDEN=1`: it
-//! writes those that are missing and never overwrites one. Then commit them, and never change them again.
+//! A struct that was changed, a number that moved, an encoding that means something else now: each would misread every
+//! log in the world in silence. Here it fails. To add the files of new structs, run this test with
+//! `MEMLOG_WRITE_GOLDEN=1`: it writes those that are missing and never overwrites one. Then commit them, and never
+//! change them again.
 
 mod samples;
 
@@ -17,8 +18,11 @@ use memlog_events::{
 use samples::{contents, facts, uuid};
 
 fn golden(name: &str, version: u16, now: &[u8]) -> Vec<u8> {
-    let file = format!("{name}.v{version}.bin");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(&file);
+    frozen(&format!("golden/{name}.v{version}.bin"), now)
+}
+
+fn frozen(file: &str, now: &[u8]) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
     if !path.exists() && std::env::var_os("MEMLOG_WRITE_GOLDEN").is_some() {
         fs::write(&path, now).unwrap();
     }
@@ -81,7 +85,7 @@ fn a_whole_event_is_read_as_it_was_written() {
     let chain = head::chain(&[5; 32], &[0; 32], &head_bytes, &facts_bytes);
     let event = [&head_bytes[..], &chain, &facts_bytes, &sealed].concat();
 
-    let golden = golden("event", u16::from(head::HEAD_VERSION), &event);
+    let golden = frozen(&format!("event.v{}.bin", head::HEAD_VERSION), &event);
     assert_eq!(golden, event, "written differently");
     let parts = Parts::split(&golden).unwrap();
     assert_eq!((parts.head, parts.chain), (head, chain));

@@ -39,7 +39,8 @@ pub enum Error {
     /// A batch that could never be appended: a mistake of the caller.
     #[error("malformed batch: {0}")]
     Invalid(&'static str),
-    /// Disk or vault failed. Whether the batch is durable is known after a restart only; until then nothing is appended.
+    /// Disk or vault failed. Whether the batch is durable is known after a restart only; until then nothing is
+    /// appended.
     #[error("the log failed: {0}")]
     Failed(String),
     /// The log is closed.

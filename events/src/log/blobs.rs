@@ -1,7 +1,9 @@
-//! Sealed contents too large to lie in the tables: one file each, written and synced before the commit that refers to it.
+//! Sealed contents too large to lie in the tables: one file each, written and synced before the commit that refers to
+//! it.
 //!
-//! `blobs/<innermost slot>/<partition>-<scope>-<stream>-<version>-<event>`: numbers and opaque ids, so that the files of a slot
-//! are found when it dies, and an orphan is known by its event not being there.
+//! `blobs/<innermost slot>/<partition>-<scope>-<stream>-<version>-<nonce>`: numbers and opaque ids, so that the files
+//! of a slot are found when it dies, and an orphan is known by its event not being there. The nonce is new each time a
+//! content is sealed: the file of a batch that is sent again is another file.
 
 use std::{
     fs::{self, File},
@@ -13,7 +15,7 @@ use uuid::Uuid;
 
 use crate::{
     head::Head,
-    ids::{EventId, KeyPath, Partition, Scope, Slot, StreamId, StreamKey, Version},
+    ids::{KeyPath, Partition, Scope, Slot, StreamId, StreamKey, Version},
 };
 
 #[derive(Debug)]
@@ -24,13 +26,13 @@ pub(super) struct Blobs(PathBuf);
 pub(super) struct Owner {
     pub(super) key: StreamKey,
     pub(super) version: Version,
-    pub(super) id: EventId,
+    pub(super) nonce: [u8; 12],
     pub(super) keys: KeyPath,
 }
 
 impl Owner {
     pub(super) fn of(head: &Head) -> Self {
-        Self { key: head.key, version: head.version, id: head.id, keys: head.keys }
+        Self { key: head.key, version: head.version, nonce: head.nonce, keys: head.keys }
     }
 
     fn slot(&self) -> Slot {
@@ -56,7 +58,7 @@ impl Blobs {
             owner.key.scope.0.simple(),
             owner.key.stream.0.simple(),
             owner.version.0,
-            owner.id.0.simple(),
+            hex(&owner.nonce),
         ))
     }
 
@@ -98,7 +100,7 @@ impl Blobs {
     /// Removes the files that no event refers to: their commit never came.
     pub(super) fn sweep<E: From<io::Error>>(
         &self,
-        mut is_referred_to: impl FnMut(StreamKey, Version, EventId) -> Result<bool, E>,
+        mut is_referred_to: impl FnMut(StreamKey, Version, [u8; 12]) -> Result<bool, E>,
     ) -> Result<usize, E> {
         let mut removed = 0;
         for folder in fs::read_dir(&self.0)? {
@@ -106,7 +108,7 @@ impl Blobs {
             for file in fs::read_dir(&folder)? {
                 let file = file?;
                 let keep = match parse(&file.file_name().to_string_lossy()) {
-                    Some((key, version, id)) => is_referred_to(key, version, id)?,
+                    Some((key, version, nonce)) => is_referred_to(key, version, nonce)?,
                     // Not one of ours: whoever put it there may want it.
                     None => true,
                 };
@@ -122,14 +124,19 @@ impl Blobs {
     }
 }
 
-fn parse(name: &str) -> Option<(StreamKey, Version, EventId)> {
+fn hex(nonce: &[u8; 12]) -> String {
+    nonce.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse(name: &str) -> Option<(StreamKey, Version, [u8; 12])> {
     let mut fields = name.split('-');
     let partition = Partition(u16::from_str_radix(fields.next()?, 16).ok()?);
     let scope = Scope(Uuid::try_parse(fields.next()?).ok()?);
     let stream = StreamId(Uuid::try_parse(fields.next()?).ok()?);
     let version = Version(u64::from_str_radix(fields.next()?, 16).ok()?);
-    let id = EventId(Uuid::try_parse(fields.next()?).ok()?);
-    Some((StreamKey { partition, scope, stream }, version, id))
+    let nonce = u128::from_str_radix(fields.next()?, 16).ok()?;
+    let nonce = *nonce.to_be_bytes().last_chunk()?;
+    Some((StreamKey { partition, scope, stream }, version, nonce))
 }
 
 fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {

@@ -92,8 +92,8 @@ impl Log {
         Ok(first.map(|(key, row)| rows::expiry_of(key.value(), row.value()).0))
     }
 
-    /// Removes a step's worth of rows that mean nothing any more: idempotency hours that are over, expiry rows of the dead.
-    /// Returns how many; call again while it is not 0.
+    /// Removes a step's worth of rows that mean nothing any more: idempotency hours that are over, expiry rows of the
+    /// dead. Returns how many; call again while it is not 0.
     pub fn sweep(&self, now: Micros) -> Result<usize, Error> {
         let core = &self.0.core;
         let oldest = oldest_hour(now);

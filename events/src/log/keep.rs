@@ -1,5 +1,5 @@
-//! What followers and views keep here because it dies with its subjects or saves work: checkpoints, snapshots, vectors. All of it
-//! can be made again from the log, so none of it waits for a sync of its own.
+//! What followers and views keep here because it dies with its subjects or saves work: checkpoints, snapshots, vectors.
+//! All of it can be made again from the log, so none of it waits for a sync of its own.
 
 use uuid::Uuid;
 

@@ -3,7 +3,8 @@
 /// Bounds; the defaults suit one node of any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Events of one batch. An ingest may bring 500 messages, and a forget may touch some thousand subjects in one event.
+    /// Events of one batch. An ingest may bring 500 messages, and a forget may touch some thousand subjects in one
+    /// event.
     pub batch_events_max: usize,
     /// Bytes of one batch before sealing: 500 messages of 32 KB with as much again for metadata.
     pub batch_bytes_max: usize,

@@ -1,8 +1,9 @@
 //! The log: the durable truth, one redb file with one writer, and the vault beside it.
 //!
-//! `submit` seals on the caller's thread and queues; one writer thread makes everything that waits durable in one commit, erases
-//! what that commit condemned, tells the listener and answers. Reading needs no lock and holds no snapshot longer than a page.
-//! What may never enter: a rule of the domain. The log knows streams, versions, names and slots, not what they are for.
+//! `submit` seals on the caller's thread and queues; one writer thread makes everything that waits durable in one
+//! commit, erases what that commit condemned, tells the listener and answers. Reading needs no lock and holds no
+//! snapshot longer than a page. What may never enter: a rule of the domain. The log knows streams, versions, names and
+//! slots, not what they are for.
 
 pub mod append;
 mod blobs;
@@ -62,8 +63,8 @@ pub struct CommitNotice {
     pub scopes: Vec<(Scope, Position)>,
 }
 
-/// Told of every commit that has events: after it is durable and what it condemned is overwritten, before its batches are
-/// answered. Runs on the writer's thread: keep it short.
+/// Told of every commit that has events: after it is durable and what it condemned is overwritten, before its batches
+/// are answered. Runs on the writer's thread: keep it short.
 pub type Listener = Arc<dyn Fn(&CommitNotice) + Send + Sync>;
 
 /// The open log. Clones share it; dropping the last one finishes what was accepted and closes it.
@@ -95,8 +96,8 @@ struct Core {
 }
 
 impl Log {
-    /// Hands a batch to the writer: seals its contents on this thread and queues it. `done` is called once the batch is durable
-    /// or refused.
+    /// Hands a batch to the writer: seals its contents on this thread and queues it. `done` is called once the batch is
+    /// durable or refused.
     ///
     /// # Errors
     /// [`Busy`] hands everything back if too much waits already.
@@ -127,7 +128,7 @@ impl Log {
         Ok(())
     }
 
-    /// Appends and waits. For tools and tests; a server submits.
+    /// Appends and waits; never from a callback, which the writer waits for. For tools and tests; a server submits.
     pub fn append(&self, batch: Batch) -> Result<crate::batch::Committed, append::Error> {
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let done = Box::new(move |result| drop(tell.send(result)));
@@ -200,7 +201,8 @@ impl Core {
         drop(self.failed.set(reason));
     }
 
-    /// A small change that may be lost with the machine, because it can be made again: durable with the next append's commit.
+    /// A small change that may be lost with the machine, because it can be made again: durable with the next append's
+    /// commit.
     fn quick<T>(&self, change: impl FnOnce(&mut Writing<'_>) -> Result<T, Error>) -> Result<T, Error> {
         if let Some(reason) = self.failed.get() {
             return Err(Error::Failed(reason.clone()));

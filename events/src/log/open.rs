@@ -103,15 +103,10 @@ impl Log {
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
         }
-        Self::open_on(disks, options, Default::default())
+        Self::open_on(disks, options)
     }
 
-    pub(super) fn open_on(
-        disks: Disks<impl StorageBackend>,
-        options: Options,
-        #[cfg(test)] faults: super::tests::Faults,
-        #[cfg(not(test))] (): (),
-    ) -> Result<Self, Error> {
+    pub(super) fn open_on(disks: Disks<impl StorageBackend>, options: Options) -> Result<Self, Error> {
         let mut builder = Database::builder();
         builder.set_cache_size(options.limits.cache_bytes_max);
         // The vault's lock guards the whole opening; redb takes the log's own.
@@ -135,7 +130,7 @@ impl Log {
             hours: Mutex::new(found.hours),
             failed: OnceLock::new(),
             #[cfg(test)]
-            faults,
+            faults: Default::default(),
         });
         finish_erasures(&core, found.end.head)?;
         sweep_blobs(&core)?;
@@ -202,9 +197,10 @@ fn open_vault(database: &Database, disk: Box<dyn StorageBackend>, path: PathBuf)
 /// Reads who may read the log, before anything else of it; `None` if it is new.
 fn fence(database: &Database) -> Result<Option<Uuid>, Error> {
     let txn = Reading::begin(database)?;
-    let Some(meta) = txn.meta_if_any()? else {
+    if !txn.has_tables()? {
         return Ok(None);
-    };
+    }
+    let meta = txn.meta()?;
     let row = |name: &'static [u8]| -> Result<Option<Vec<u8>>, Error> {
         let row = meta.get(name).map_err(super::Error::from)?;
         Ok(row.map(|row| row.value().to_vec()))
@@ -272,7 +268,8 @@ fn survey(database: &Database) -> Result<Found, super::Error> {
 fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
     let through = core.vault.erased_through();
     if through > head {
-        // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn was not.
+        // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn
+        // was not.
         core.vault.mark_erased(head)?;
         return Ok(core.vault.sync()?);
     }
@@ -299,7 +296,7 @@ fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
 
 fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
     let events = core.read()?.events()?;
-    core.blobs.sweep(|key, version, id| -> Result<bool, super::Error> {
+    core.blobs.sweep(|key, version, nonce| -> Result<bool, super::Error> {
         let Some(event) = events.get(&rows::event_key(key, version))? else {
             return Ok(false);
         };
@@ -308,7 +305,7 @@ fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
             version,
             reason: Reason::Head(error),
         })?;
-        Ok(head.id == id)
+        Ok(head.nonce == nonce)
     })?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! What the submitter's thread does for a batch before it queues: check its limits, encode, seal, write large bodies away.
+//! What the submitter's thread does for a batch before it queues: check its limits, encode, seal, write large bodies
+//! away.
 
 use super::{Core, Error, append, blobs::Owner, directory};
 use crate::{
@@ -47,16 +48,16 @@ pub(super) struct SealedBody {
 }
 
 impl Prepared {
-    fn owner(&self, index: usize, id: EventId, keys: KeyPath) -> Owner {
+    fn owner(&self, index: usize, keys: KeyPath, nonce: [u8; 12]) -> Owner {
         let version = Version(self.expected.0 + index as u64 + 1);
-        Owner { key: self.key, version, id, keys }
+        Owner { key: self.key, version, nonce, keys }
     }
 
     /// Removes the files of a batch that was refused. A file left behind is swept at the next start.
     pub(super) fn discard(&self, core: &Core) {
         for (index, event) in self.events.iter().enumerate() {
             if event.content.place == Place::Blob {
-                drop(core.blobs.remove(&self.owner(index, event.id, event.content.keys)));
+                drop(core.blobs.remove(&self.owner(index, event.content.keys, event.content.nonce)));
             }
         }
     }
@@ -106,7 +107,7 @@ fn add(core: &Core, to: &mut Prepared, draft: Draft) -> Result<(), append::Error
     at_most("bytes", to.bytes, core.limits.batch_bytes_max)?;
     known_slots(core, &draft.facts, plain.as_ref().map(|(_, keys)| *keys))?;
     let content = match plain {
-        Some((bytes, keys)) => seal(core, to.owner(to.events.len(), draft.id, keys), bytes)?,
+        Some((bytes, keys)) => seal(core, to, draft.id, keys, bytes)?,
         None => SealedBody::default(),
     };
     let erases = draft.facts.erases();
@@ -123,11 +124,17 @@ fn add(core: &Core, to: &mut Prepared, draft: Draft) -> Result<(), append::Error
     Ok(())
 }
 
-fn seal(core: &Core, owner: Owner, mut body: Vec<u8>) -> Result<SealedBody, append::Error> {
-    let sealed = core.vault.seal(owner.keys, owner.id.0, owner.key.stream.0, &mut body);
+fn seal(
+    core: &Core,
+    batch: &Prepared,
+    id: EventId,
+    keys: KeyPath,
+    mut body: Vec<u8>,
+) -> Result<SealedBody, append::Error> {
+    let sealed = core.vault.seal(keys, id.0, batch.key.stream.0, &mut body);
     let nonce = sealed.map_err(failed)?.ok_or(append::Error::Gone)?;
     let mut out = SealedBody {
-        keys: owner.keys,
+        keys,
         place: Place::Inline,
         nonce,
         hash: *blake3::hash(&body).as_bytes(),
@@ -136,6 +143,7 @@ fn seal(core: &Core, owner: Owner, mut body: Vec<u8>) -> Result<SealedBody, appe
     };
     if out.inline.len() > core.limits.inline_bytes_max {
         out.place = Place::Blob;
+        let owner = batch.owner(batch.events.len(), keys, nonce);
         core.blobs.write(&owner, &out.inline).map_err(failed)?;
         out.inline = Vec::new();
     }

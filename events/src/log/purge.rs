@@ -1,6 +1,7 @@
 //! Taking back the space of what is erased. Nothing here makes anything less readable: the keys are gone already.
 //!
-//! Heads, chains and facts stay, so the log still verifies; sealed bytes are cut off, files and rows removed, step by step.
+//! Heads, chains and facts stay, so the log still verifies; sealed bytes are cut off, files and rows removed, step by
+//! step.
 
 use std::ops::Bound;
 
@@ -51,8 +52,8 @@ impl Purge {
         Self::streams(key, key)
     }
 
-    /// Rows of the directory (names, lists, expiries) whose slots are dead, of whatever scope. Walks those tables whole, so run it
-    /// now and then, not after every deletion.
+    /// Rows of the directory (names, lists, expiries) whose slots are dead, of whatever scope. Walks those tables
+    /// whole, so run it now and then, not after every deletion.
     pub fn directory() -> Self {
         let nowhere = Self::scope(Partition(0), Scope(Uuid::nil()));
         Self { phase: Phase::Claims(Bound::Unbounded), ..nowhere }

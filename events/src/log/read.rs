@@ -1,5 +1,5 @@
-//! Reading events, page by page. Each page is its own look at the log: a snapshot held for long keeps old pages from being
-//! reused. A page may be shorter than asked for; only an empty one is the end.
+//! Reading events, page by page. Each page is its own look at the log: a snapshot held for long keeps old pages from
+//! being reused. A page may be shorter than asked for; only an empty one is the end.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -109,7 +109,8 @@ impl Log {
     /// The last position before which, and at which, nothing is later than `time`.
     pub fn position_at(&self, time: Micros) -> Result<Position, Error> {
         let commits = self.0.core.read()?.commits()?;
-        // Each row holds the latest time so far, so the rows are ordered by it and a search by halves finds the last one in time.
+        // Each row holds the latest time so far, so the rows are ordered by it and a search by halves finds the last
+        // one in time.
         let (mut low, mut high) = (0, self.head().0);
         while low < high {
             let middle = low + (high - low).div_ceil(2);

@@ -108,8 +108,8 @@ impl CommitRow {
         join(&[&self.last.0.to_le_bytes(), &self.count.to_le_bytes(), &self.latest.0.to_le_bytes()])
     }
 
-    /// The commit chain: keyed BLAKE3 of the previous hash, first position, this row's numbers and the chain hashes of its events
-    /// in the order of their positions.
+    /// The commit chain: keyed BLAKE3 of the previous hash, first position, this row's numbers and the chain hashes of
+    /// its events in the order of their positions.
     pub(super) fn chained(mut self, key: &[u8; 32], first: Position, chains: &[[u8; 32]]) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(key);
         hasher.update(&self.previous).update(&first.0.to_le_bytes()).update(&self.front());
@@ -201,7 +201,8 @@ pub(super) fn hour_of(key: &[u8; 40]) -> i64 {
     (be64(key, 0) ^ (1 << 63)) as i64
 }
 
-/// Layout 1 of the row: layout, request 32, time 8, first, last and version 8 each, ids behind their count, numbers behind theirs.
+/// Layout 1 of the row: layout, request 32, time 8, first, last and version 8 each, ids behind their count, numbers
+/// behind theirs.
 pub(super) fn remembered_row(row: &IdempotencyRow, committed: &Committed) -> Vec<u8> {
     let mut out = vec![1];
     out.extend_from_slice(&row.request.0);

@@ -1,5 +1,6 @@
-//! The tables: the one file that opens them. Bytes and integers only, and the layout's number is part of the name, so that a
-//! changed layout is another table and never a misread one. Keys are big-endian, so that their order is the order of bytes.
+//! The tables: the one file that opens them. Bytes and integers only, and the layout's number is part of the name, so
+//! that a changed layout is another table and never a misread one. Keys are big-endian, so that their order is the
+//! order of bytes.
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError, WriteTransaction};
 
@@ -63,12 +64,12 @@ impl Reading {
         Ok(Self(database.begin_read()?))
     }
 
-    /// The meta table of a log that may be new.
-    pub(super) fn meta_if_any(&self) -> Result<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>, Error> {
-        match self.0.open_table(TableDefinition::new("meta-1")) {
-            Ok(table) => Ok(Some(table)),
-            Err(TableError::TableDoesNotExist(_)) => Ok(None),
-            Err(error) => Err(error.into()),
+    /// Whether the log has its tables; a new one has not.
+    pub(super) fn has_tables(&self) -> Result<bool, Error> {
+        match self.meta() {
+            Ok(_) => Ok(true),
+            Err(Error::Storage(error)) if matches!(*error, redb::Error::TableDoesNotExist(_)) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Proving that nothing was changed, removed, swapped, cut or rolled back, and that nothing is dead but what the log condemned.
+//! Proving that nothing was changed, removed, swapped, cut or rolled back, and that nothing is dead but what the log
+//! condemned.
 
 use std::collections::HashMap;
 
@@ -59,8 +60,8 @@ pub struct Stats {
 }
 
 impl Log {
-    /// Looks at every event, its place, its chains and its content, at the chain of commits, and at every slot of the vault.
-    /// `expect` is a head that was noted before: it finds a log that was cut or rolled back.
+    /// Looks at every event, its place, its chains and its content, at the chain of commits, and at every slot of the
+    /// vault. `expect` is a head that was noted before: it finds a log that was cut or rolled back.
     ///
     /// # Errors
     /// Only if the log cannot be read at all; what is wrong with it is in the report.
@@ -308,7 +309,8 @@ impl<'a> Check<'a> {
 
     /// Dead slots against what the log condemned, both ways.
     fn erasures(&mut self, dead: &[Slot]) -> Result<(), Error> {
-        // Commits since the walk began may have condemned slots that were seen dead; their rows were durable before that.
+        // Commits since the walk began may have condemned slots that were seen dead; their rows were durable before
+        // that.
         let mut since = std::collections::HashSet::new();
         let from = rows::erasure_key(Position(self.head.0 + 1), Slot::NONE);
         for row in self.core.read()?.erasures()?.range::<&[u8; 16]>(&from..)? {

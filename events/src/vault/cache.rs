@@ -1,7 +1,7 @@
 //! Keys lately used, so that sealing five hundred messages of a thread reads the thread's slot once.
 //!
-//! One entry a place, found by the slot's number. The entry's lock is held while the file is read: an erasure overwrites the
-//! file first and then takes the lock to forget, so no read can put a key back that was just erased.
+//! One entry a place, found by the slot's number. The entry's lock is held while the file is read: an erasure
+//! overwrites the file first and then takes the lock to forget, so no read can put a key back that was just erased.
 
 use std::sync::Mutex;
 

@@ -1,5 +1,5 @@
-//! The vault's first slots: 0 names the file and the installation, 1 and 2 take turns to hold `erased_through`, 3 is the root
-//! secret, the rest up to `FIRST_SLOT` are room.
+//! The vault's first slots: 0 names the file and the installation, 1 and 2 take turns to hold `erased_through`, 3 is
+//! the root secret, the rest up to `FIRST_SLOT` are room.
 
 use redb::StorageBackend;
 use ring::rand::{SecureRandom, SystemRandom};

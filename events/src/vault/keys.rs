@@ -55,8 +55,8 @@ impl Vault {
         &self.roots.commits
     }
 
-    /// The key that seals what `id` names (an event, a row): BLAKE3-derive(profile slot, stream slot, subject slot, id), an
-    /// absent slot as zeros. `None` if any of the slots was overwritten.
+    /// The key that seals what `id` names (an event, a row): BLAKE3-derive(profile slot, stream slot, subject slot,
+    /// id), an absent slot as zeros. `None` if any of the slots was overwritten.
     pub fn key(&self, path: KeyPath, id: Uuid) -> Result<Option<Key>, Error> {
         if path == KeyPath::default() {
             return Err(Error::Unknown(Slot::NONE));

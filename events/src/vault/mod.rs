@@ -1,8 +1,9 @@
 //! The vault: the keys that contents are sealed with, in a file of its own that is overwritten in place.
 //!
-//! Erasing is here and nowhere else: a slot's 32 key bytes are overwritten and synced, and with them go every content, embedding
-//! and fingerprint whose key was derived from it, in every copy of the log that there is. The log never holds a key, and the
-//! vault never holds a word. What may never enter: copy-on-write. A page store keeps old pages, so keys do not go into redb.
+//! Erasing is here and nowhere else: a slot's 32 key bytes are overwritten and synced, and with them go every content,
+//! embedding and fingerprint whose key was derived from it, in every copy of the log that there is. The log never holds
+//! a key, and the vault never holds a word. What may never enter: copy-on-write. A page store keeps old pages, so keys
+//! do not go into redb.
 
 mod cache;
 mod header;
@@ -113,24 +114,26 @@ impl Vault {
         })
     }
 
-    /// Makes ready to hand out slots from `next` on, and more if a dead one lies beyond (a log older than its vault): a dead
-    /// slot is never handed out again.
-    pub(crate) fn start(&self, next: u64) -> Result<(), Error> {
-        let mut next = next.max(FIRST_SLOT);
+    /// Makes ready to hand out slots from `committed` on, and more if a dead one lies beyond (a log older than its
+    /// vault): a dead slot is never handed out again.
+    pub(crate) fn start(&self, committed: u64) -> Result<(), Error> {
+        let committed = committed.max(FIRST_SLOT);
         let end = self.disk.len()? / SLOT_BYTES as u64;
-        let mut ready = next;
-        for number in next..end {
+        let (mut next, mut torn) = (committed, None);
+        for number in committed..end {
             match slot::read(&*self.disk, Slot(number)) {
                 Ok(State::Live(_)) => {}
-                Ok(State::Dead) => next = number + 1,
-                // Torn while it was made: nothing durable refers to it.
-                Err(Error::Damaged(_) | Error::Missing(_)) => self.generate(number..number + 1)?,
+                Ok(State::Dead) => (next, torn) = (number + 1, None),
+                Err(Error::Damaged(_) | Error::Missing(_)) => torn = torn.or(Some(number)),
                 Err(error) => return Err(error),
             }
-            ready = number + 1;
+        }
+        // Torn while they were made: nothing durable refers to them, so they are made again.
+        if let Some(torn) = torn {
+            self.generate(torn..end)?;
         }
         self.next.store(next, Ordering::SeqCst);
-        self.ready.store(ready.max(next), Ordering::SeqCst);
+        self.ready.store(end.max(next), Ordering::SeqCst);
         self.top_up()
     }
 

@@ -1,4 +1,5 @@
-//! A slot's 64 bytes: key 32, number 8, state 1, zeros 7, check 16. One aligned write changes all of it, inside one disk sector.
+//! A slot's 64 bytes: key 32, number 8, state 1, zeros 7, check 16. One aligned write changes all of it, inside one
+//! disk sector.
 
 use redb::StorageBackend;
 

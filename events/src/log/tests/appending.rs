@@ -262,12 +262,19 @@ fn a_large_content_lies_in_a_file_of_its_own() {
     assert_eq!(text_of(content), long);
     assert_eq!(log.verify(None).unwrap().first_break, None);
 
+    let (again, _) = thread.message(&log, &long);
+    let again = thread.batch(1, vec![again]);
+    log.append(again.clone()).unwrap();
+    log.append(again).unwrap_err();
+    let events = log.stream(thread.key, Version(1), 1).unwrap();
+    assert!(matches!(log.open_content(&events[0]), Ok(Sealed::Open(_))), "sent again, the first one's file stays");
+
     let refused = thread.batch(7, vec![thread.message(&log, &long).0]);
     log.append(refused).unwrap_err();
-    assert_eq!(files_in(&dir.path().join("blobs")).len(), 1, "the refused one's is removed");
+    assert_eq!(files_in(&dir.path().join("blobs")).len(), 2, "the refused one's is removed");
 
-    thread.forget(&log, 1, slot).unwrap();
-    assert_eq!(files_in(&dir.path().join("blobs")).len(), 0);
+    thread.forget(&log, 2, slot).unwrap();
+    assert_eq!(files_in(&dir.path().join("blobs")).len(), 1);
     let events = log.stream(thread.key, Version(0), 1).unwrap();
     assert_eq!(log.open_content(&events[0]).unwrap(), Sealed::Erased);
     assert_eq!(log.verify(None).unwrap().first_break, None);

@@ -72,7 +72,8 @@ fn vectors_die_with_their_subject_and_cannot_be_put_back() {
     assert_eq!(log.stats().unwrap().embeddings, 1);
 }
 
-/// A process killed between the commit and the overwriting has promised nothing, but the log knows: the next start keeps it.
+/// A process killed between the commit and the overwriting has promised nothing, but the log knows: the next start
+/// keeps it.
 #[test]
 fn killed_in_the_middle_of_forgetting_it_is_finished_before_anybody_reads() {
     let dir = tempfile::tempdir().unwrap();

@@ -60,7 +60,8 @@ impl Machine {
         self.syncs_left.load(Ordering::SeqCst) <= 0
     }
 
-    /// What is left after the power went: of the unsynced writes, an arbitrary part in 64-byte pieces (none for seed 0).
+    /// What is left after the power went: of the unsynced writes, an arbitrary part in 64-byte pieces (none for seed
+    /// 0).
     fn restarted(&self, mut seed: u64) -> Self {
         let fresh = Self::new();
         let keeps_some = seed != 0;
@@ -86,13 +87,13 @@ impl Machine {
         fresh
     }
 
-    pub(super) fn open(&self, dir: &Path, faults: Faults) -> Result<Log, crate::log::open::Error> {
+    pub(super) fn open(&self, dir: &Path) -> Result<Log, crate::log::open::Error> {
         let disk = |n: usize| {
             let (platter, syncs_left) = (Arc::clone(&self.disks[n]), Arc::clone(&self.syncs_left));
             Disk { platter, syncs_left }
         };
         let disks = Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") };
-        Log::open_on(disks, Options::new(dir), faults)
+        Log::open_on(disks, Options::new(dir))
     }
 }
 
@@ -218,7 +219,8 @@ fn judge(log: &Log, life: &Life, at: &str) {
     assert_eq!(log.verify(None).unwrap().first_break, None, "{at}");
 }
 
-/// Acknowledged means durable, forgotten means erased, and a restart always works: at every sync, whatever was half written.
+/// Acknowledged means durable, forgotten means erased, and a restart always works: at every sync, whatever was half
+/// written.
 #[test]
 fn power_may_go_at_any_sync() {
     for seed in [0, 3, 71, 2_024] {
@@ -228,12 +230,12 @@ fn power_may_go_at_any_sync() {
             let dir = tempfile::tempdir().unwrap();
             let machine = Machine::new();
             machine.die_at_sync(sync);
-            let life = match machine.open(dir.path(), Faults::default()) {
+            let life = match machine.open(dir.path()) {
                 Ok(log) => live(&log),
                 Err(_) => Life::default(),
             };
             let survived = !machine.is_dead();
-            let again = machine.restarted(seed).open(dir.path(), Faults::default());
+            let again = machine.restarted(seed).open(dir.path());
             judge(&again.unwrap_or_else(|error| panic!("{at}: {error}")), &life, &at);
             if survived {
                 assert!(sync > 20, "the life was not busy: {sync}");
@@ -249,18 +251,17 @@ fn power_may_go_at_any_sync() {
 fn a_vault_that_fails_stops_the_log_until_it_is_opened_again() {
     let dir = tempfile::tempdir().unwrap();
     let machine = Machine::new();
-    let faults = Faults::default();
-    let log = machine.open(dir.path(), faults.clone()).unwrap();
+    let log = machine.open(dir.path()).unwrap();
     let thread = Subject::new(&log, 0);
     let (_, slot) = thread.say(&log, 0, SECRET);
-    faults.dies_before_overwriting.store(true, Ordering::SeqCst);
+    log.0.core.faults.dies_before_overwriting.store(true, Ordering::SeqCst);
     assert!(matches!(thread.forget(&log, 1, slot), Err(append::Error::Failed(_))));
     assert!(!log.ready());
     let (more, _) = thread.message(&log, "more");
     assert!(matches!(log.append(thread.batch(2, vec![more])), Err(append::Error::Failed(_))));
     drop(log);
 
-    let log = machine.restarted(0).open(dir.path(), Faults::default()).unwrap();
+    let log = machine.restarted(0).open(dir.path()).unwrap();
     assert!(!log.alive(thread.path(slot)).unwrap(), "erased before `open` returned");
     assert_eq!(log.verify(None).unwrap().first_break, None);
 }

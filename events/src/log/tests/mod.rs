@@ -34,10 +34,10 @@ pub(super) fn fresh() -> Uuid {
 }
 
 /// What a test makes go wrong.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Faults {
     /// The process dies between a commit and the overwriting it asks for.
-    pub(super) dies_before_overwriting: Arc<AtomicBool>,
+    pub(super) dies_before_overwriting: AtomicBool,
 }
 
 /// A text that no file may hold in plain.

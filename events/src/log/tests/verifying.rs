@@ -215,3 +215,28 @@ fn a_content_missing_though_its_key_lives_is_named() {
     let stored = log.at(thread.key, Version(2)).unwrap().unwrap();
     assert!(log.open_content(&stored).is_err());
 }
+
+/// A check that cries wolf on a busy log would soon be ignored.
+#[test]
+fn a_busy_log_is_found_sound() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    std::thread::scope(|threads| {
+        let writers: Vec<_> = (0..3)
+            .map(|partition| {
+                let log = &log;
+                threads.spawn(move || {
+                    let thread = Subject::new(log, partition);
+                    for n in 0..60 {
+                        let (_, slot) = thread.say(log, 2 * n, "x");
+                        thread.forget(log, 2 * n + 1, slot).unwrap();
+                    }
+                })
+            })
+            .collect();
+        while !writers.iter().all(|writer| writer.is_finished()) {
+            assert_eq!(log.verify(None).unwrap().first_break, None);
+        }
+    });
+    assert_eq!(log.verify(None).unwrap().events, 360);
+}
