@@ -43,7 +43,7 @@ impl Embedder for Letters {
     }
 
     fn embed(&self, text: &str, _: Purpose) -> Result<Vec<f32>, EmbedFailed> {
-        let mut vector = vec![0.01; 32];
+        let mut vector = [0.01_f32; 32];
         for c in text.chars() {
             vector[c as usize % 32] += 1.0;
         }
@@ -165,7 +165,8 @@ async fn forgetting_is_gone_from_every_read_and_of_the_past() {
         let error = system.profile_memory(&acme(), at(as_of)).await.expect_err("gone");
         assert_eq!(error.kind, Kind::NotFound);
     }
-    let found = system.profile_search(&acme(), Search { as_of: Some(AsOf::Seq(seq)), ..search("alice", "safe code") }).await;
+    let found =
+        system.profile_search(&acme(), Search { as_of: Some(AsOf::Seq(seq)), ..search("alice", "safe code") }).await;
     assert!(found.expect("searched").reply.memories.is_empty());
     assert_eq!(system.profile_forget(&acme(), forget).await.expect_err("twice").kind, Kind::NotFound);
     let verified = system.audit_verify(&acme(), audit::Verify::default()).await.expect("verified").reply;
@@ -185,7 +186,8 @@ async fn a_command_repeated_under_its_key_appends_nothing() {
     let head = system.health().seq;
     let again = system.profile_remember(&keyed("k1", "a"), remember("alice", "Lives in Lisbon")).await.expect("again");
     assert!(again.replayed && again.reply == first.reply && system.health().seq == head);
-    let other = system.profile_remember(&keyed("k1", "b"), remember("alice", "Lives in Faro")).await.expect_err("other");
+    let other =
+        system.profile_remember(&keyed("k1", "b"), remember("alice", "Lives in Faro")).await.expect_err("other");
     assert_eq!(other.kind, Kind::Conflict);
     let id = first.reply.memory.id.clone();
     system.profile_forget(&acme(), Forget { profile: "alice".to_owned(), memory_id: id }).await.expect("forgotten");
@@ -199,7 +201,8 @@ async fn a_command_repeated_under_its_key_appends_nothing() {
 async fn duplicates_are_answered_and_news_is_stored() {
     let world = World::new();
     let system = world.start().await;
-    let first = system.profile_remember(&acme(), remember("alice", "Allergic to peanuts.")).await.expect("stored").reply;
+    let first =
+        system.profile_remember(&acme(), remember("alice", "Allergic to peanuts.")).await.expect("stored").reply;
     let same = system.profile_remember(&acme(), remember("alice", "allergic to  PEANUTS")).await.expect("same").reply;
     assert_eq!((same.status, same.duplicate_of.as_ref()), (Stored::Duplicate, Some(&first.memory.id)));
     let news = system.profile_remember(&acme(), remember("alice", "Allergic to shellfish")).await.expect("news").reply;
@@ -252,7 +255,10 @@ async fn pages_neither_lose_nor_repeat_under_writes() {
         let page = Memories { profile: "alice".to_owned(), limit: Some(4), cursor, ..Memories::default() };
         let page = system.profile_memories(&acme(), page).await.expect("a page").reply;
         seen.extend(page.memories.into_iter().map(|memory| memory.summary.expect("a summary")));
-        system.profile_remember(&acme(), remember("alice", &format!("Meanwhile {}", seen.len()))).await.expect("stored");
+        system
+            .profile_remember(&acme(), remember("alice", &format!("Meanwhile {}", seen.len())))
+            .await
+            .expect("stored");
         cursor = page.cursor;
         if cursor.is_none() {
             break;
@@ -274,7 +280,9 @@ async fn what_one_stores_no_other_sees() {
     system.profile_remember(&other, said("Likes coffee")).await.expect("stored");
     let longer = Remember { profile: "alice2".to_owned(), ..said("Likes water") };
     system.profile_remember(&acme(), longer).await.expect("stored");
-    for (context, profile, expected) in [(acme(), "alice", "tea"), (other, "alice", "coffee"), (acme(), "alice2", "water")] {
+    for (context, profile, expected) in
+        [(acme(), "alice", "tea"), (other, "alice", "coffee"), (acme(), "alice2", "water")]
+    {
         let found = system.profile_search(&context, search(profile, "likes")).await.expect("found").reply;
         assert_eq!(found.memories.len(), 1);
         assert!(found.memories[0].content.as_ref().expect("content").as_ref().expect("text").contains(expected));

@@ -149,9 +149,7 @@ impl<A: Aggregate> Directory<A> {
 
     /// Waits until an entity that stopped is really gone: until then its batches may still be on their way.
     async fn retire(&self, stream: StreamId, actor: &ActorRef<Entity<A>>) {
-        // One that stopped by itself refuses this; either way it ends.
-        drop(actor.stop_gracefully().await);
-        actor.wait_for_shutdown().await;
+        end(actor).await;
         let cell = self.cell(stream);
         let mut slot = cell.actor.lock().await;
         if slot.as_ref().is_some_and(|held| held.id() == actor.id()) {
@@ -190,9 +188,7 @@ impl<A: Aggregate> Directory<A> {
         let cell = self.cell(stream);
         let mut slot = cell.actor.lock().await;
         if let Some(actor) = slot.take() {
-            // One that has stopped already refuses to stop; what counts is that it is gone.
-            drop(actor.stop_gracefully().await);
-            actor.wait_for_shutdown().await;
+            end(&actor).await;
             self.awake.fetch_sub(1, Ordering::Relaxed);
         }
         drop(slot);
@@ -202,6 +198,14 @@ impl<A: Aggregate> Directory<A> {
             cells.remove(&stream);
         }
     }
+}
+
+/// Stops an entity and waits until it is really gone.
+async fn end<A: Aggregate>(actor: &ActorRef<Entity<A>>) {
+    if let Err(error) = actor.stop_gracefully().await {
+        tracing::debug!(%error, "an entity had stopped by itself");
+    }
+    actor.wait_for_shutdown().await;
 }
 
 fn closing() -> Failure {

@@ -45,10 +45,7 @@ impl Inner {
         let digest = self.environment.log.digest_names(&[b"namespace", context.namespace.as_bytes()]);
         let mut short = [0; 16];
         short.copy_from_slice(&digest.0[..16]);
-        let mut known = lock(&self.namespaces);
-        if !known.contains_key(&short) {
-            known.insert(short, context.namespace.clone());
-        }
+        lock(&self.namespaces).entry(short).or_insert_with(|| context.namespace.clone());
         short
     }
 

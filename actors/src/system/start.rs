@@ -44,10 +44,12 @@ pub enum StartError {
 
 /// Who is told of commits. Bound after the log is open, since they read it; let go when it closes, since they keep it open.
 #[derive(Default)]
-pub(crate) struct Listeners(RwLock<Option<(Arc<Registry>, Arc<Projector>, watch::Sender<Position>)>>);
+pub(crate) struct Listeners(RwLock<Option<Told>>);
+
+type Told = (Arc<Registry>, Arc<Projector>, watch::Sender<Position>);
 
 impl Listeners {
-    fn set(&self, listeners: Option<(Arc<Registry>, Arc<Projector>, watch::Sender<Position>)>) {
+    fn set(&self, listeners: Option<Told>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = listeners;
     }
 
