@@ -19,26 +19,15 @@ fn main() -> anyhow::Result<()> {
     let sentence = "Maria moved to Lisbon in March for her work.".to_owned();
     let paragraph = [sentence.as_str(); 6].join(" ");
     let page = [sentence.as_str(); 30].join(" ");
-    let texts = [
-        ("12 tokens", sentence),
-        ("62 tokens", paragraph),
-        ("256 tokens", page),
-    ];
+    let texts = [("12 tokens", sentence), ("62 tokens", paragraph), ("256 tokens", page)];
 
     let mut models = Vec::new();
     for kernel in Kernel::available() {
         let begin = Instant::now();
         models.push((kernel, MiniLm::load_for(&folder, kernel)?));
-        println!(
-            "{:12} loaded in {:.0} ms",
-            kernel.name(),
-            begin.elapsed().as_secs_f64() * 1e3
-        );
+        println!("{:12} loaded in {:.0} ms", kernel.name(), begin.elapsed().as_secs_f64() * 1e3);
     }
-    println!(
-        "{:12} {:>12} {:>10} {:>10}",
-        "kernel", "text", "median ms", "best ms"
-    );
+    println!("{:12} {:>12} {:>10} {:>10}", "kernel", "text", "median ms", "best ms");
     for (name, text) in &texts {
         let mut times = vec![Vec::new(); models.len()];
         for _ in 0..ROUNDS / (1 + text.len() / 200) {
@@ -50,12 +39,7 @@ fn main() -> anyhow::Result<()> {
         }
         for ((kernel, _), times) in models.iter().zip(&mut times) {
             times.sort_by(f64::total_cmp);
-            println!(
-                "{:12} {name:>12} {:10.2} {:10.2}",
-                kernel.name(),
-                times[times.len() / 2],
-                times[0]
-            );
+            println!("{:12} {name:>12} {:10.2} {:10.2}", kernel.name(), times[times.len() / 2], times[0]);
         }
     }
     Ok(())

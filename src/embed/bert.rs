@@ -84,12 +84,7 @@ pub(super) struct Scratch {
 
 impl Bert {
     /// Reads the weights, quantising each matrix before the next one is read. Keeps `tokens_max` positions.
-    pub(super) fn load(
-        path: &Path,
-        config: &Config,
-        tokens_max: usize,
-        kernel: Kernel,
-    ) -> Result<Bert, String> {
+    pub(super) fn load(path: &Path, config: &Config, tokens_max: usize, kernel: Kernel) -> Result<Bert, String> {
         let mut file = Tensors::open(path)?;
         let [vocabulary, hidden] = file.shape("embeddings.word_embeddings.weight")?;
         let heads = config.num_attention_heads;
@@ -98,9 +93,7 @@ impl Bert {
             && hidden.is_multiple_of(heads)
             && (hidden / heads).is_multiple_of(LANES);
         if !fits {
-            return Err(format!(
-                "{hidden} dimensions in {heads} heads are not multiples of {PANEL} and {LANES}"
-            ));
+            return Err(format!("{hidden} dimensions in {heads} heads are not multiples of {PANEL} and {LANES}"));
         }
         if config.hidden_act != "gelu" || config.position_embedding_type != "absolute" {
             return Err(format!(
@@ -154,9 +147,7 @@ impl Bert {
         }
         let mut mean = vec![0.0f32; hidden];
         for row in scratch.hidden.chunks_exact(hidden) {
-            mean.iter_mut()
-                .zip(row)
-                .for_each(|(mean, value)| *mean += value);
+            mean.iter_mut().zip(row).for_each(|(mean, value)| *mean += value);
         }
         // The sum has the mean's direction.
         math::unit_length(&mut mean);
@@ -167,10 +158,7 @@ impl Bert {
         let hidden = self.shape.hidden;
         scratch.hidden.clear();
         scratch.hidden.resize(ids.len() * hidden, 0.0);
-        let rows = scratch
-            .hidden
-            .chunks_exact_mut(hidden)
-            .zip(self.positions.chunks_exact(hidden));
+        let rows = scratch.hidden.chunks_exact_mut(hidden).zip(self.positions.chunks_exact(hidden));
         for (id, (row, position)) in ids.iter().zip(rows) {
             let id = *id as usize;
             let scale = self.word_scales[id];
@@ -183,17 +171,7 @@ impl Bert {
     }
 
     fn attention(&self, layer: &Layer, scratch: &mut Scratch) {
-        let Scratch {
-            hidden,
-            qkv,
-            context,
-            keys,
-            scores,
-            row,
-            quantised,
-            scales,
-            sums,
-        } = scratch;
+        let Scratch { hidden, qkv, context, keys, scores, row, quantised, scales, sums } = scratch;
         let width = self.shape.hidden;
         qkv.clear();
         qkv.resize(3 * hidden.len(), 0.0);
@@ -209,26 +187,11 @@ impl Bert {
         context.resize(hidden.len(), 0.0);
         kernels::attend(self.kernel, qkv, self.shape, keys, scores, context);
         self.quantise(context, &layer.attention_out, row, quantised, scales);
-        self.add(
-            &layer.attention_out,
-            &layer.attention_norm,
-            quantised,
-            scales,
-            sums,
-            row,
-            hidden,
-        );
+        self.add(&layer.attention_out, &layer.attention_norm, quantised, scales, sums, row, hidden);
     }
 
     fn feed_forward(&self, layer: &Layer, scratch: &mut Scratch) {
-        let Scratch {
-            hidden,
-            row,
-            quantised,
-            scales,
-            sums,
-            ..
-        } = scratch;
+        let Scratch { hidden, row, quantised, scales, sums, .. } = scratch;
         self.quantise(hidden, &layer.up, row, quantised, scales);
         let width = layer.up.multiply(quantised, sums);
         // Row by row, so that the widest activation of the network stays in the first cache.
@@ -236,24 +199,13 @@ impl Bert {
         row.resize(width, 0.0);
         quantised.clear();
         quantised.resize(sums.len(), 0);
-        let rows = sums
-            .chunks_exact(width)
-            .zip(quantised.chunks_exact_mut(width))
-            .zip(scales.iter_mut());
+        let rows = sums.chunks_exact(width).zip(quantised.chunks_exact_mut(width)).zip(scales.iter_mut());
         for ((sums, quantised), scale) in rows {
             layer.up.finish(self.kernel, sums, *scale, row);
             kernels::gelu(self.kernel, row);
             *scale = kernels::quantise(self.kernel, row, quantised);
         }
-        self.add(
-            &layer.down,
-            &layer.output_norm,
-            quantised,
-            scales,
-            sums,
-            row,
-            hidden,
-        );
+        self.add(&layer.down, &layer.output_norm, quantised, scales, sums, row, hidden);
     }
 
     /// Quantises every row of `values` as input of `dense`, each with its own scale.
@@ -294,20 +246,9 @@ impl Bert {
         let width = dense.multiply(quantised, sums);
         row.clear();
         row.resize(width, 0.0);
-        for ((hidden, sums), scale) in hidden
-            .chunks_exact_mut(width)
-            .zip(sums.chunks_exact(width))
-            .zip(scales)
-        {
+        for ((hidden, sums), scale) in hidden.chunks_exact_mut(width).zip(sums.chunks_exact(width)).zip(scales) {
             dense.finish(self.kernel, sums, *scale, row);
-            kernels::add_normalise(
-                self.kernel,
-                hidden,
-                row,
-                &norm.weight,
-                &norm.bias,
-                self.epsilon,
-            );
+            kernels::add_normalise(self.kernel, hidden, row, &norm.weight, &norm.bias, self.epsilon);
         }
     }
 }
@@ -316,10 +257,7 @@ impl Dense {
     /// Integer sums of every token; returns how many a token has.
     fn multiply(&self, quantised: &[i8], sums: &mut Vec<i32>) -> usize {
         sums.clear();
-        sums.resize(
-            quantised.len() / self.weights.depth() * self.weights.rows(),
-            0,
-        );
+        sums.resize(quantised.len() / self.weights.depth() * self.weights.rows(), 0);
         self.weights.multiply(quantised, sums);
         self.weights.rows()
     }
@@ -330,27 +268,14 @@ impl Dense {
 }
 
 /// The table of word pieces, quantised some rows at a time: in f32 it is half of the file.
-fn words(
-    file: &mut Tensors,
-    vocabulary: usize,
-    hidden: usize,
-    kernel: Kernel,
-) -> Result<(Vec<i8>, Vec<f32>), String> {
+fn words(file: &mut Tensors, vocabulary: usize, hidden: usize, kernel: Kernel) -> Result<(Vec<i8>, Vec<f32>), String> {
     const ROWS_AT_ONCE: usize = 1024;
     let mut words = vec![0; vocabulary * hidden];
     let mut scales = Vec::with_capacity(vocabulary);
     for (part, words) in words.chunks_mut(ROWS_AT_ONCE * hidden).enumerate() {
         let count = words.len() / hidden;
-        let rows = file.rows(
-            "embeddings.word_embeddings.weight",
-            [vocabulary, hidden],
-            part * ROWS_AT_ONCE,
-            count,
-        )?;
-        for (row, word) in rows
-            .chunks_exact(hidden)
-            .zip(words.chunks_exact_mut(hidden))
-        {
+        let rows = file.rows("embeddings.word_embeddings.weight", [vocabulary, hidden], part * ROWS_AT_ONCE, count)?;
+        for (row, word) in rows.chunks_exact(hidden).zip(words.chunks_exact_mut(hidden)) {
             scales.push(kernels::quantise(kernel, row, word));
         }
     }
@@ -361,19 +286,14 @@ fn positions(file: &mut Tensors, hidden: usize, tokens_max: usize) -> Result<Vec
     let name = "embeddings.position_embeddings.weight";
     let shape = file.shape(name)?;
     if shape[0] < tokens_max {
-        return Err(format!(
-            "it has {} positions, fewer than {tokens_max}",
-            shape[0]
-        ));
+        return Err(format!("it has {} positions, fewer than {tokens_max}", shape[0]));
     }
     let mut positions = file.rows(name, [shape[0], hidden], 0, tokens_max)?;
     let types = "embeddings.token_type_embeddings.weight";
     let shape = file.shape(types)?;
     let first = file.rows(types, [shape[0], hidden], 0, 1)?;
     for row in positions.chunks_exact_mut(hidden) {
-        row.iter_mut()
-            .zip(&first)
-            .for_each(|(value, first)| *value += first);
+        row.iter_mut().zip(&first).for_each(|(value, first)| *value += first);
     }
     Ok(positions)
 }
@@ -433,7 +353,8 @@ fn layer(file: &mut Tensors, number: usize, before: &Norm, kernel: Kernel) -> Re
     if !wide.is_multiple_of(PANEL) {
         return Err(format!("{up} has {wide} rows, not a multiple of {PANEL}"));
     }
-    let mut qkv = |part: &str| dense(file, &name(&format!("attention.self.{part}")), [hidden, hidden], Some(before), kernel);
+    let mut qkv =
+        |part: &str| dense(file, &name(&format!("attention.self.{part}")), [hidden, hidden], Some(before), kernel);
     let qkv = [qkv("query")?, qkv("key")?, qkv("value")?];
     let attention_norm = norm(file, &name("attention.output.LayerNorm"), hidden)?;
     Ok(Layer {

@@ -50,27 +50,13 @@ impl MiniLm {
 
     /// Loads a model for one kernel. Which one changes the time, never the vectors.
     pub fn load_for(folder: &ModelFolder, kernel: Kernel) -> Result<MiniLm, LoadError> {
-        let unusable = |name: &str, reason| LoadError::Unusable {
-            file: folder.path().join(name),
-            reason,
-        };
+        let unusable = |name: &str, reason| LoadError::Unusable { file: folder.path().join(name), reason };
         let config = config(folder).map_err(|reason| unusable("config.json", reason))?;
-        let bert = Bert::load(
-            &folder.path().join(model::WEIGHTS),
-            &config,
-            TOKENS_MAX,
-            kernel,
-        );
+        let bert = Bert::load(&folder.path().join(model::WEIGHTS), &config, TOKENS_MAX, kernel);
         let bert = bert.map_err(|reason| unusable(model::WEIGHTS, reason))?;
-        let tokenizer = tokenizer(folder, bert.vocabulary())
-            .map_err(|reason| unusable(model::TOKENIZER, reason))?;
+        let tokenizer = tokenizer(folder, bert.vocabulary()).map_err(|reason| unusable(model::TOKENIZER, reason))?;
         let fingerprint = folder.fingerprint(ENCODER_VERSION);
-        Ok(MiniLm {
-            bert,
-            tokenizer,
-            fingerprint,
-            scratches: Mutex::default(),
-        })
+        Ok(MiniLm { bert, tokenizer, fingerprint, scratches: Mutex::default() })
     }
 
     /// The numbers of a text's word pieces, cut to `TOKENS_MAX`.
@@ -104,11 +90,7 @@ impl Embedder for MiniLm {
     fn embed(&self, text: &str, _purpose: Purpose) -> Result<Vec<f32>, EmbedFailed> {
         let ids = self.tokens(text)?;
         // A panic elsewhere cannot harm what is only overwritten, so poisoning is no reason to stop.
-        let lock = || {
-            self.scratches
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let lock = || self.scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = lock().pop().unwrap_or_default();
         let vector = self.bert.run(&ids, &mut scratch);
         lock().push(scratch);
@@ -127,26 +109,14 @@ fn config(folder: &ModelFolder) -> Result<Config, String> {
 
 /// Reads the tokenizer. The file asks for 128 tokens, padded to that length; neither is wanted.
 fn tokenizer(folder: &ModelFolder, vocabulary: usize) -> Result<Tokenizer, String> {
-    let mut tokenizer = Tokenizer::from_file(folder.path().join(model::TOKENIZER))
-        .map_err(|error| error.to_string())?;
-    let highest = tokenizer
-        .get_vocab(true)
-        .values()
-        .max()
-        .copied()
-        .unwrap_or(0);
+    let mut tokenizer =
+        Tokenizer::from_file(folder.path().join(model::TOKENIZER)).map_err(|error| error.to_string())?;
+    let highest = tokenizer.get_vocab(true).values().max().copied().unwrap_or(0);
     if highest as usize >= vocabulary {
-        return Err(format!(
-            "token {highest} has no row among the {vocabulary} of the weights"
-        ));
+        return Err(format!("token {highest} has no row among the {vocabulary} of the weights"));
     }
-    let cut = TruncationParams {
-        max_length: TOKENS_MAX,
-        ..TruncationParams::default()
-    };
-    tokenizer
-        .with_truncation(Some(cut))
-        .map_err(|error| error.to_string())?;
+    let cut = TruncationParams { max_length: TOKENS_MAX, ..TruncationParams::default() };
+    tokenizer.with_truncation(Some(cut)).map_err(|error| error.to_string())?;
     tokenizer.with_padding(None);
     Ok(tokenizer)
 }

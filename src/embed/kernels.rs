@@ -96,11 +96,7 @@ impl Weights {
     /// the loader has checked both.
     pub(super) fn pack(kernel: Kernel, depth: usize, row_major: Vec<i8>) -> Weights {
         let rows = row_major.len() / depth;
-        assert!(
-            depth.is_multiple_of(32)
-                && rows.is_multiple_of(PANEL)
-                && rows * depth == row_major.len()
-        );
+        assert!(depth.is_multiple_of(32) && rows.is_multiple_of(PANEL) && rows * depth == row_major.len());
         let layout = match kernel.0 {
             Set::Portable => Layout::Rows(row_major),
             #[cfg(target_arch = "x86_64")]
@@ -109,11 +105,7 @@ impl Weights {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512Vnni => Layout::Avx512Vnni(panels(depth, &row_major, i8::MIN)),
         };
-        Weights {
-            depth,
-            rows,
-            layout,
-        }
+        Weights { depth, rows, layout }
     }
 
     /// Rows of the matrix: the length of a result.
@@ -146,11 +138,7 @@ fn multiply_portable(weights: &[i8], depth: usize, x: &[i8], out: &mut [i32]) {
     let rows = weights.len() / depth;
     for (row, weights) in weights.chunks_exact(depth).enumerate() {
         for (token, x) in x.chunks_exact(depth).enumerate() {
-            out[token * rows + row] = weights
-                .iter()
-                .zip(x)
-                .map(|(w, x)| i32::from(*w) * i32::from(*x))
-                .sum();
+            out[token * rows + row] = weights.iter().zip(x).map(|(w, x)| i32::from(*w) * i32::from(*x)).sum();
         }
     }
 }
@@ -161,8 +149,7 @@ fn panels(depth: usize, row_major: &[i8], flip: i8) -> Vec<Line> {
     let mut lines = vec![Line([0; 64]); row_major.len() / 64];
     for (at, value) in row_major.iter().enumerate() {
         let (row, column) = (at / depth, at % depth);
-        let to =
-            row / PANEL * PANEL * depth + column / 4 * PANEL * 4 + row % PANEL * 4 + column % 4;
+        let to = row / PANEL * PANEL * depth + column / 4 * PANEL * 4 + row % PANEL * 4 + column % 4;
         lines[to / 64].0[to % 64] = value ^ flip;
     }
     lines
@@ -195,55 +182,26 @@ macro_rules! for_each_tile {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn multiply_vnni(lines: &[Line], depth: usize, x: &[i8], out: &mut [i32]) {
     // Weights are stored plus 128, which adds 128 times the sum of the token's inputs to every result.
-    let excess: Vec<i32> = x
-        .chunks_exact(depth)
-        .map(|x| 128 * x.iter().map(|x| i32::from(*x)).sum::<i32>())
-        .collect();
-    for_each_tile!(
-        lines,
-        depth,
-        x,
-        out,
-        tile_vnni,
-        &excess,
-        [8, 1, 2, 3, 4, 5, 6, 7]
-    );
+    let excess: Vec<i32> = x.chunks_exact(depth).map(|x| 128 * x.iter().map(|x| i32::from(*x)).sum::<i32>()).collect();
+    for_each_tile!(lines, depth, x, out, tile_vnni, &excess, [8, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 /// One panel times `T` tokens: `T` x 2 registers of 16 sums each.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn tile_vnni<const T: usize>(
-    panel: &[Line],
-    depth: usize,
-    x: &[i8],
-    rows: usize,
-    out: &mut [i32],
-    excess: &[i32],
-) {
-    assert!(
-        panel.len() * 2 == depth && x.len() >= T * depth && out.len() >= (T - 1) * rows + PANEL
-    );
+fn tile_vnni<const T: usize>(panel: &[Line], depth: usize, x: &[i8], rows: usize, out: &mut [i32], excess: &[i32]) {
+    assert!(panel.len() * 2 == depth && x.len() >= T * depth && out.len() >= (T - 1) * rows + PANEL);
     let mut sums = [[_mm512_setzero_si512(); 2]; T];
     for (sums, excess) in sums.iter_mut().zip(excess) {
         *sums = [_mm512_set1_epi32(-excess); 2];
     }
     for (step, pair) in panel.chunks_exact(2).enumerate() {
         // SAFETY: a `Line` is 64 bytes long and aligned to 64.
-        let weights = unsafe {
-            [
-                _mm512_load_si512(pair[0].0.as_ptr().cast()),
-                _mm512_load_si512(pair[1].0.as_ptr().cast()),
-            ]
-        };
+        let weights =
+            unsafe { [_mm512_load_si512(pair[0].0.as_ptr().cast()), _mm512_load_si512(pair[1].0.as_ptr().cast())] };
         for (t, sums) in sums.iter_mut().enumerate() {
             // SAFETY: step < depth / 4, so these four bytes end within token t's row, and x holds T rows (asserted above).
-            let four = unsafe {
-                x.as_ptr()
-                    .add(t * depth + step * 4)
-                    .cast::<i32>()
-                    .read_unaligned()
-            };
+            let four = unsafe { x.as_ptr().add(t * depth + step * 4).cast::<i32>().read_unaligned() };
             let four = _mm512_set1_epi32(four);
             sums[0] = _mm512_dpbusd_epi32(sums[0], weights[0], four);
             sums[1] = _mm512_dpbusd_epi32(sums[1], weights[1], four);
@@ -268,40 +226,23 @@ fn multiply_avx2(lines: &[Line], depth: usize, x: &[i8], out: &mut [i32]) {
 /// One panel times `T` tokens: `T` x 4 registers of 8 sums each.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn tile_avx2<const T: usize>(
-    panel: &[Line],
-    depth: usize,
-    x: &[i8],
-    rows: usize,
-    out: &mut [i32],
-    _excess: &[i32],
-) {
-    assert!(
-        panel.len() * 2 == depth && x.len() >= T * depth && out.len() >= (T - 1) * rows + PANEL
-    );
+fn tile_avx2<const T: usize>(panel: &[Line], depth: usize, x: &[i8], rows: usize, out: &mut [i32], _excess: &[i32]) {
+    assert!(panel.len() * 2 == depth && x.len() >= T * depth && out.len() >= (T - 1) * rows + PANEL);
     let ones = _mm256_set1_epi16(1);
     let mut sums = [[_mm256_setzero_si256(); 4]; T];
     for (step, pair) in panel.chunks_exact(2).enumerate() {
         let mut fours = [_mm256_setzero_si256(); T];
         for (t, four) in fours.iter_mut().enumerate() {
             // SAFETY: step < depth / 4, so these four bytes end within token t's row, and x holds T rows (asserted above).
-            *four = _mm256_set1_epi32(unsafe {
-                x.as_ptr()
-                    .add(t * depth + step * 4)
-                    .cast::<i32>()
-                    .read_unaligned()
-            });
+            *four = _mm256_set1_epi32(unsafe { x.as_ptr().add(t * depth + step * 4).cast::<i32>().read_unaligned() });
         }
         for quarter in 0..4 {
             // SAFETY: a `Line` is 64 bytes long and aligned to 64: two aligned halves of 32 bytes.
-            let weights = unsafe {
-                _mm256_load_si256(pair[quarter / 2].0.as_ptr().add(quarter % 2 * 32).cast())
-            };
+            let weights = unsafe { _mm256_load_si256(pair[quarter / 2].0.as_ptr().add(quarter % 2 * 32).cast()) };
             for (sums, four) in sums.iter_mut().zip(&fours) {
                 // The instruction wants unsigned times signed: |x| times w with the sign of x. Two products of at most 127 * 127
                 // stay below 2^15, so nothing saturates.
-                let products =
-                    _mm256_maddubs_epi16(_mm256_abs_epi8(*four), _mm256_sign_epi8(weights, *four));
+                let products = _mm256_maddubs_epi16(_mm256_abs_epi8(*four), _mm256_sign_epi8(weights, *four));
                 sums[quarter] = _mm256_add_epi32(sums[quarter], _mm256_madd_epi16(products, ones));
             }
         }

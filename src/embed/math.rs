@@ -46,20 +46,10 @@ fn exp(x: f32) -> f32 {
     let n = rounded - ROUNDER;
     let r = x - n * 0.693_359_375 - n * -2.121_944_4e-4;
     let mut p = 1.987_569_15e-4;
-    for c in [
-        1.398_199_95e-3,
-        8.333_451_9e-3,
-        4.166_579_6e-2,
-        1.666_666_55e-1,
-        5.000_000_1e-1,
-    ] {
+    for c in [1.398_199_95e-3, 8.333_451_9e-3, 4.166_579_6e-2, 1.666_666_55e-1, 5.000_000_1e-1] {
         p = p * r + c;
     }
-    let exponent = (rounded
-        .to_bits()
-        .wrapping_sub(ROUNDER.to_bits())
-        .wrapping_add(127))
-        << 23;
+    let exponent = (rounded.to_bits().wrapping_sub(ROUNDER.to_bits()).wrapping_add(127)) << 23;
     (p * r * r + r + 1.0) * f32::from_bits(exponent)
 }
 
@@ -91,13 +81,7 @@ pub(super) fn quantise(values: &[f32], out: &mut [i8]) -> f32 {
 
 /// Turns a row of integer sums back into floats: `sum * row scale * token scale + bias`.
 #[inline(always)]
-pub(super) fn dequantise(
-    sums: &[i32],
-    token_scale: f32,
-    row_scales: &[f32],
-    bias: &[f32],
-    out: &mut [f32],
-) {
+pub(super) fn dequantise(sums: &[i32], token_scale: f32, row_scales: &[f32], bias: &[f32], out: &mut [f32]) {
     for (((out, sum), scale), bias) in out.iter_mut().zip(sums).zip(row_scales).zip(bias) {
         *out = *sum as f32 * scale * token_scale + bias;
     }
@@ -105,13 +89,7 @@ pub(super) fn dequantise(
 
 /// Layer normalisation of `values + added`, in place.
 #[inline(always)]
-pub(super) fn add_normalise(
-    values: &mut [f32],
-    added: &[f32],
-    weight: &[f32],
-    bias: &[f32],
-    epsilon: f32,
-) {
+pub(super) fn add_normalise(values: &mut [f32], added: &[f32], weight: &[f32], bias: &[f32], epsilon: f32) {
     for (value, added) in values.iter_mut().zip(added) {
         *value += added;
     }
@@ -136,13 +114,7 @@ pub(super) struct Heads {
 /// Softmax attention of every token to every token. `qkv` holds query, key and value of a token side by side (tokens x 3
 /// hidden), `context` receives tokens x hidden; `keys` and `scores` are scratch.
 #[inline(always)]
-pub(super) fn attend(
-    qkv: &[f32],
-    shape: Heads,
-    keys: &mut Vec<f32>,
-    scores: &mut Vec<f32>,
-    context: &mut [f32],
-) {
+pub(super) fn attend(qkv: &[f32], shape: Heads, keys: &mut Vec<f32>, scores: &mut Vec<f32>, context: &mut [f32]) {
     let Heads { hidden, heads } = shape;
     let tokens = qkv.len() / (3 * hidden);
     let padded = tokens.next_multiple_of(LANES);
@@ -159,16 +131,10 @@ pub(super) fn attend(
                 keys[d * padded + token] = *key;
             }
         }
-        for (row, context) in qkv
-            .chunks_exact(3 * hidden)
-            .zip(context.chunks_exact_mut(hidden))
-        {
+        for (row, context) in qkv.chunks_exact(3 * hidden).zip(context.chunks_exact_mut(hidden)) {
             score(&row[head * size..][..size], keys, scale, scores);
             softmax(scores, tokens);
-            for (part, out) in context[head * size..][..size]
-                .chunks_exact_mut(LANES)
-                .enumerate()
-            {
+            for (part, out) in context[head * size..][..size].chunks_exact_mut(LANES).enumerate() {
                 let from = 2 * hidden + head * size + part * LANES;
                 weigh(qkv, 3 * hidden, from, &scores[..tokens], out);
             }
@@ -273,11 +239,7 @@ mod tests {
         ] {
             let mut values = [x];
             gelu(&mut values);
-            assert!(
-                (values[0] - expected).abs() < 1e-6,
-                "gelu({x}) = {}",
-                values[0]
-            );
+            assert!((values[0] - expected).abs() < 1e-6, "gelu({x}) = {}", values[0]);
         }
     }
 

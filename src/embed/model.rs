@@ -13,14 +13,8 @@ pub(super) const WEIGHTS: &str = "model.safetensors";
 pub(super) const TOKENIZER: &str = "tokenizer.json";
 /// What is pinned, as in `deploy/fetch-model`. `config.json` is not: its few values are checked against the weights.
 const PINNED: [(&str, &str); 2] = [
-    (
-        WEIGHTS,
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    ),
-    (
-        TOKENIZER,
-        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    ),
+    (WEIGHTS, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+    (TOKENIZER, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 ];
 /// Remembers which files were found good. Hashing 91 MB takes 0.2 s, too much for every run of a command line.
 const STAMP: &str = "verified";
@@ -75,39 +69,23 @@ impl ModelFolder {
     /// The pinned model in `explicit`, else in `MEMLOG_MODEL_DIR`, else in `models/all-MiniLM-L6-v2` under `MEMLOG_CACHE`,
     /// `$XDG_CACHE_HOME/memlog` or `~/.cache/memlog`.
     pub fn find(explicit: Option<&Path>) -> Result<ModelFolder, Error> {
-        let variable = |name: &str| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let standard = standard_folder(variable);
-        let path = explicit
-            .map(Path::to_path_buf)
-            .or_else(|| variable("MEMLOG_MODEL_DIR"));
+        let path = explicit.map(Path::to_path_buf).or_else(|| variable("MEMLOG_MODEL_DIR"));
         let path = path.or_else(|| standard.clone()).ok_or(Error::Nowhere)?;
         let command = match standard {
             Some(standard) if standard == path => "deploy/fetch-model".to_owned(),
             _ => format!("MEMLOG_MODEL_DIR='{}' deploy/fetch-model", path.display()),
         };
         check_pinned(&path, &command)?;
-        Ok(ModelFolder {
-            path,
-            hashes: PINNED.map(|(_, hash)| hash.to_owned()),
-        })
+        Ok(ModelFolder { path, hashes: PINNED.map(|(_, hash)| hash.to_owned()) })
     }
 
     /// Any model of the same architecture, its files taken as they are: for tests, and for a model trained further.
     pub fn unpinned(path: &Path) -> Result<ModelFolder, Error> {
-        let hash = |name| {
-            sha256(&path.join(name)).map_err(|source| Error::Unreadable {
-                file: path.join(name),
-                source,
-            })
-        };
-        Ok(ModelFolder {
-            path: path.to_path_buf(),
-            hashes: [hash(WEIGHTS)?, hash(TOKENIZER)?],
-        })
+        let hash =
+            |name| sha256(&path.join(name)).map_err(|source| Error::Unreadable { file: path.join(name), source });
+        Ok(ModelFolder { path: path.to_path_buf(), hashes: [hash(WEIGHTS)?, hash(TOKENIZER)?] })
     }
 
     /// Where the files are.
@@ -142,11 +120,7 @@ fn check_pinned(folder: &Path, command: &str) -> Result<(), Error> {
         match state(&file) {
             Ok(state) => stamp += &format!("{name} {state} {expected}\n"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::Missing {
-                    file,
-                    expected,
-                    command: command.to_owned(),
-                });
+                return Err(Error::Missing { file, expected, command: command.to_owned() });
             }
             Err(source) => return Err(Error::Unreadable { file, source }),
         }
@@ -157,17 +131,9 @@ fn check_pinned(folder: &Path, command: &str) -> Result<(), Error> {
     }
     for (name, expected) in PINNED {
         let file = folder.join(name);
-        let found = sha256(&file).map_err(|source| Error::Unreadable {
-            file: file.clone(),
-            source,
-        })?;
+        let found = sha256(&file).map_err(|source| Error::Unreadable { file: file.clone(), source })?;
         if found != expected {
-            return Err(Error::Corrupt {
-                file,
-                found,
-                expected,
-                command: command.to_owned(),
-            });
+            return Err(Error::Corrupt { file, found, expected, command: command.to_owned() });
         }
     }
     // A folder that cannot be written to, or a stamp torn by a crash, only means that the files are hashed again.
@@ -180,10 +146,7 @@ fn check_pinned(folder: &Path, command: &str) -> Result<(), Error> {
 /// Size and time of change, as the stamp keeps them.
 fn state(file: &Path) -> io::Result<String> {
     let metadata = fs::metadata(file)?;
-    let changed = metadata
-        .modified()?
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let changed = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(format!("{} {}", metadata.len(), changed.as_nanos()))
 }
 
@@ -199,11 +162,7 @@ fn sha256(file: &Path) -> io::Result<String> {
         }
         hasher.update(&buffer[..count]);
     }
-    Ok(hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
@@ -214,9 +173,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_named_with_its_hash_and_the_command() {
         let folder = tempfile::tempdir().unwrap();
-        let error = ModelFolder::find(Some(folder.path()))
-            .unwrap_err()
-            .to_string();
+        let error = ModelFolder::find(Some(folder.path())).unwrap_err().to_string();
         let dir = folder.path().display();
         assert_eq!(
             error,
@@ -233,25 +190,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(WEIGHTS), "half a model").unwrap();
         fs::write(folder.path().join(TOKENIZER), "{}").unwrap();
-        let error = check_pinned(folder.path(), "deploy/fetch-model")
-            .unwrap_err()
-            .to_string();
+        let error = check_pinned(folder.path(), "deploy/fetch-model").unwrap_err().to_string();
         let found = sha256(&folder.path().join(WEIGHTS)).unwrap();
         let expected = PINNED[0].1;
-        assert!(
-            error.contains(&format!(
-                "model.safetensors has sha256 {found}, expected {expected}"
-            )),
-            "{error}"
-        );
-        assert!(
-            error.ends_with("Get it again with: deploy/fetch-model"),
-            "{error}"
-        );
-        assert!(
-            !folder.path().join(STAMP).exists(),
-            "a bad model must not be remembered as good"
-        );
+        assert!(error.contains(&format!("model.safetensors has sha256 {found}, expected {expected}")), "{error}");
+        assert!(error.ends_with("Get it again with: deploy/fetch-model"), "{error}");
+        assert!(!folder.path().join(STAMP).exists(), "a bad model must not be remembered as good");
     }
 
     #[test]
@@ -272,21 +216,11 @@ mod tests {
     #[test]
     fn the_standard_folder_follows_the_variables_in_order() {
         let with = |set: &[(&str, &str)]| {
-            let set: Vec<(String, String)> = set
-                .iter()
-                .map(|(k, v)| (k.to_string(), v.to_string()))
-                .collect();
-            standard_folder(move |name| {
-                set.iter()
-                    .find(|(key, _)| key == name)
-                    .map(|(_, value)| PathBuf::from(value))
-            })
+            let set: Vec<(String, String)> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            standard_folder(move |name| set.iter().find(|(key, _)| key == name).map(|(_, value)| PathBuf::from(value)))
         };
         assert_eq!(with(&[]), None);
-        assert_eq!(
-            with(&[("HOME", "/h")]),
-            Some(PathBuf::from("/h/.cache/memlog/models/all-MiniLM-L6-v2"))
-        );
+        assert_eq!(with(&[("HOME", "/h")]), Some(PathBuf::from("/h/.cache/memlog/models/all-MiniLM-L6-v2")));
         assert_eq!(
             with(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")]),
             Some(PathBuf::from("/x/memlog/models/all-MiniLM-L6-v2"))
@@ -302,9 +236,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("abc");
         fs::write(&file, "abc").unwrap();
-        assert_eq!(
-            sha256(&file).unwrap(),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(sha256(&file).unwrap(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

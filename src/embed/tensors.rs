@@ -22,22 +22,16 @@ impl Tensors {
     pub(super) fn open(path: &Path) -> Result<Tensors, String> {
         let mut file = File::open(path).map_err(|error| error.to_string())?;
         let mut length = [0; 8];
-        file.read_exact(&mut length)
-            .map_err(|error| error.to_string())?;
+        file.read_exact(&mut length).map_err(|error| error.to_string())?;
         let length = u64::from_le_bytes(length);
         if length > HEADER_BYTES_MAX {
             return Err(format!("its header claims {length} bytes"));
         }
         let mut header = vec![0; length as usize];
-        file.read_exact(&mut header)
-            .map_err(|error| error.to_string())?;
-        let metadata = serde_json::from_slice(&header)
-            .map_err(|error| format!("its header is not safetensors: {error}"))?;
-        Ok(Tensors {
-            file,
-            data_begins: 8 + length,
-            metadata,
-        })
+        file.read_exact(&mut header).map_err(|error| error.to_string())?;
+        let metadata =
+            serde_json::from_slice(&header).map_err(|error| format!("its header is not safetensors: {error}"))?;
+        Ok(Tensors { file, data_begins: 8 + length, metadata })
     }
 
     /// Whether there is a tensor of that name.
@@ -47,16 +41,10 @@ impl Tensors {
 
     /// Rows and columns of a matrix.
     pub(super) fn shape(&self, name: &str) -> Result<[usize; 2], String> {
-        let info = self
-            .metadata
-            .info(name)
-            .ok_or_else(|| format!("it has no tensor {name}"))?;
+        let info = self.metadata.info(name).ok_or_else(|| format!("it has no tensor {name}"))?;
         match info.shape[..] {
             [rows, columns] => Ok([rows, columns]),
-            _ => Err(format!(
-                "{name} has {} dimensions instead of 2",
-                info.shape.len()
-            )),
+            _ => Err(format!("{name} has {} dimensions instead of 2", info.shape.len())),
         }
     }
 
@@ -76,33 +64,15 @@ impl Tensors {
         self.read(name, &shape, first * shape[1], count * shape[1])
     }
 
-    fn read(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        first: usize,
-        count: usize,
-    ) -> Result<Vec<f32>, String> {
-        let info = self
-            .metadata
-            .info(name)
-            .ok_or_else(|| format!("it has no tensor {name}"))?;
+    fn read(&mut self, name: &str, shape: &[usize], first: usize, count: usize) -> Result<Vec<f32>, String> {
+        let info = self.metadata.info(name).ok_or_else(|| format!("it has no tensor {name}"))?;
         if info.shape != shape || info.dtype != Dtype::F32 {
-            return Err(format!(
-                "{name} is {:?} {:?}, expected F32 {shape:?}",
-                info.dtype, info.shape
-            ));
+            return Err(format!("{name} is {:?} {:?}, expected F32 {shape:?}", info.dtype, info.shape));
         }
         let begin = self.data_begins + (info.data_offsets.0 + first * 4) as u64;
         let mut bytes = vec![0; count * 4];
-        let read = self
-            .file
-            .seek(SeekFrom::Start(begin))
-            .and_then(|_| self.file.read_exact(&mut bytes));
+        let read = self.file.seek(SeekFrom::Start(begin)).and_then(|_| self.file.read_exact(&mut bytes));
         read.map_err(|error| format!("{name} cannot be read: {error}"))?;
-        Ok(bytes
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect())
+        Ok(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
     }
 }
