@@ -1,0 +1,153 @@
+//! Calls under way: how many at once, which of them are told to stop, and that a panic ends one call only.
+//!
+//! Knows no transport. Nothing waits in a queue here: what finds no room is refused at once with the time to try again,
+//! which a client can act on, while a queue would only make everybody late.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use bytes::Bytes;
+use futures::FutureExt;
+use memlog_actors::{
+    api::{Context, Error},
+    system::System,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::{
+    BODIES_KIB_MAX, DECODE_INLINE_BYTES_MAX, RESTART_RETRY_MS, SHED_RETRY_MS,
+    table::{Call, Kind, Reply, Row},
+};
+
+/// How far the shutdown is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Calls are taken.
+    Open,
+    /// No new ones; what was taken is finished, mere waiting is broken off.
+    Closing,
+    /// Time is up: whatever is left is told so.
+    Cut,
+}
+
+/// The bounds, shared by all calls.
+#[derive(Clone)]
+pub struct Calls {
+    system: System,
+    calls: Arc<Semaphore>,
+    /// Counted apart: calls that wait for minutes must not keep out those that take milliseconds.
+    waits: Arc<Semaphore>,
+    bodies_kib: Arc<Semaphore>,
+    phase: watch::Receiver<Phase>,
+}
+
+/// A place among the calls under way; dropping it makes room.
+#[derive(Debug)]
+pub struct Admitted {
+    call: OwnedSemaphorePermit,
+    _body: OwnedSemaphorePermit,
+}
+
+impl Calls {
+    /// Room for as many calls as the system's limits say, and for as many that wait.
+    pub fn new(system: System, phase: watch::Receiver<Phase>) -> Self {
+        let calls_max = system.limits().calls_max;
+        Self {
+            system,
+            calls: Arc::new(Semaphore::new(calls_max)),
+            waits: Arc::new(Semaphore::new(calls_max)),
+            bodies_kib: Arc::new(Semaphore::new(BODIES_KIB_MAX)),
+            phase,
+        }
+    }
+
+    /// Takes a place for a call with a body of this size, or says why there is none.
+    pub fn admit(&self, body_bytes: usize) -> Result<Admitted, Error> {
+        if *self.phase.borrow() != Phase::Open {
+            return Err(closing());
+        }
+        let kib = u32::try_from(body_bytes.div_ceil(1024).min(BODIES_KIB_MAX)).unwrap_or(u32::MAX);
+        let body = self.bodies_kib.clone().try_acquire_many_owned(kib).map_err(|_| shed())?;
+        let call = self.calls.clone().try_acquire_owned().map_err(|_| shed())?;
+        Ok(Admitted { call, _body: body })
+    }
+
+    /// Decodes and does a call. Whatever happens inside, there is an answer.
+    pub async fn answer(
+        &self,
+        admitted: Admitted,
+        row: &'static Row,
+        context: Context,
+        body: Bytes,
+    ) -> Result<Reply, Error> {
+        let work = AssertUnwindSafe(self.perform(admitted, row, context, body)).catch_unwind();
+        work.await.unwrap_or_else(|_| Err(broken(row)))
+    }
+
+    async fn perform(
+        &self,
+        admitted: Admitted,
+        row: &'static Row,
+        context: Context,
+        body: Bytes,
+    ) -> Result<Reply, Error> {
+        let call = decode(row, body).await?;
+        let waits = call.waits();
+        let _place = if waits {
+            drop(admitted.call);
+            self.waits.clone().try_acquire_owned().map_err(|_| shed())?
+        } else {
+            admitted.call
+        };
+        let health = self.system.health();
+        if !health.ready {
+            let reason = health.reason.unwrap_or_else(|| "see its log".to_owned());
+            return Err(Error::unavailable(format!("memlog is not ready: {reason}"), RESTART_RETRY_MS));
+        }
+        let (stop, stopped) = match (waits, row.kind) {
+            (true, Kind::Read) => (Phase::Closing, closing()),
+            _ => (Phase::Cut, cut()),
+        };
+        tokio::select! {
+            biased;
+            reply = call.run(&self.system, &context) => reply,
+            () = reached(self.phase.clone(), stop) => Err(stopped),
+        }
+    }
+}
+
+/// Large bodies are decoded apart, so that they hold up nobody.
+async fn decode(row: &'static Row, body: Bytes) -> Result<Box<dyn Call>, Error> {
+    if body.len() <= DECODE_INLINE_BYTES_MAX {
+        return row.decode(&body);
+    }
+    let decoded = tokio::task::spawn_blocking(move || row.decode(&body)).await;
+    decoded.unwrap_or_else(|_| Err(broken(row)))
+}
+
+/// Returns when the shutdown is that far; a door that is gone without a word is as far as can be.
+pub(super) async fn reached(mut phase: watch::Receiver<Phase>, stop: Phase) {
+    if phase.wait_for(|phase| *phase >= stop).await.is_err() {
+        tracing::debug!("the door was dropped without being closed");
+    }
+}
+
+fn shed() -> Error {
+    Error::unavailable("too many calls are under way; nothing was done", SHED_RETRY_MS)
+}
+
+fn closing() -> Error {
+    Error::unavailable("memlog is shutting down; nothing was done", RESTART_RETRY_MS)
+}
+
+fn cut() -> Error {
+    Error::unavailable(
+        "memlog shut down before this was answered; whether it was done is open: repeat it with the same Nats-Msg-Id",
+        RESTART_RETRY_MS,
+    )
+}
+
+/// The panic itself was reported by the process's hook, with its place; its message may hold content.
+fn broken(row: &Row) -> Error {
+    tracing::error!(?row, "a call panicked");
+    Error::unavailable("memlog failed inside; its log says where", RESTART_RETRY_MS)
+}

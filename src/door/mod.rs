@@ -1,0 +1,41 @@
+//! The NATS door: bytes and headers in, calls of the system out, and the change feed.
+//!
+//! One table names every verb; the rest does not know one from another. Bytes of the wire end here: the system sees
+//! request structs and a context, and hands back reply structs or an error of the API. Nothing here decides anything
+//! about memories.
+
+pub mod calls;
+pub mod connect;
+pub mod decode;
+pub mod feed;
+pub mod headers;
+pub mod nats;
+pub mod reply;
+mod service;
+pub mod table;
+
+pub use connect::{Error, Options};
+pub use nats::NatsDoor;
+
+/// The name in the NATS Services API, and the queue group of its subscriptions.
+pub const SERVICE: &str = "memlog";
+/// What every subject begins with.
+pub const PREFIX: &str = "memlog.v1";
+/// Nested values in a request. Real metadata is a few levels deep; past this it is an attack on the stack.
+pub const DEPTH_MAX: usize = 64;
+/// A caller's user, agent, session, or one of its groups: long enough for addresses and URLs of identity providers.
+pub const CALLER_CHARS_MAX: usize = 256;
+/// Groups of one caller.
+pub const GROUPS_MAX: usize = 100;
+/// An idempotency key.
+pub const KEY_BYTES_MAX: usize = 256;
+/// The message in the error header; the body has all of it.
+pub const HEADER_MESSAGE_BYTES_MAX: usize = 512;
+/// Request bodies under way at once, in KiB: eight of the largest that memlog's own NATS configuration lets pass.
+pub const BODIES_KIB_MAX: usize = 256 * 1024;
+/// A body above this is decoded on a thread for blocking work, so that other calls are not held up.
+pub const DECODE_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// When a client may try again after being shed: a call takes milliseconds.
+pub const SHED_RETRY_MS: u64 = 100;
+/// When a client may try again while memlog shuts down: a restart takes about this.
+pub const RESTART_RETRY_MS: u64 = 2_000;

@@ -1,0 +1,292 @@
+//! The door on NATS: takes requests from one subscription, answers each from a task of its own, and closes without
+//! losing what it took.
+//!
+//! One subscription serves all verbs, unknown ones too: subscriptions of one queue group get a message each only when
+//! exactly one of them matches, so a second one for what is unknown would steal from the known.
+
+use std::{
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use async_nats::{Client, Message, RequestErrorKind, Subscriber};
+use futures::StreamExt;
+use memlog_actors::{
+    api::{Error as ApiError, error::Kind as ErrorKind},
+    system::System,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+    time::timeout,
+};
+
+use super::{
+    PREFIX, SERVICE,
+    calls::{Calls, Phase, reached},
+    connect::{self, Error, Link, Options},
+    headers::{self, Address, check_namespace},
+    reply,
+    service::Service,
+    table::{Reply, TABLE},
+};
+
+/// How long another memlog may take to say that it is there; a crashed one's subscriptions stay silent.
+const OTHER_MAX: Duration = Duration::from_secs(1);
+/// How long the own subscriptions may take to answer the first question.
+const READY_MAX: Duration = Duration::from_secs(10);
+/// How long calls that were cut off may take to say so, and the last replies to reach the server.
+const FLUSH_MAX: Duration = Duration::from_secs(5);
+/// Pauses between tries to open a connection that failed for good.
+const AGAIN_MIN: Duration = Duration::from_millis(100);
+const AGAIN_MAX: Duration = Duration::from_secs(5);
+
+/// An open door. Dropped without [`NatsDoor::close`], it takes nothing more and abandons what is under way.
+#[derive(Debug)]
+pub struct NatsDoor {
+    phase: watch::Sender<Phase>,
+    listener: JoinHandle<()>,
+    /// Ends when the listener and every call have ended.
+    working: mpsc::Receiver<()>,
+    client: Current,
+    lost: Arc<AtomicU64>,
+}
+
+/// The client that replies go through; another one after a connection that could not be kept.
+type Current = Arc<RwLock<Client>>;
+
+fn current(client: &Current) -> Client {
+    client.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+impl NatsDoor {
+    /// Connects, subscribes, and returns when requests arrive.
+    pub async fn open(system: System, options: Options) -> Result<Self, Error> {
+        let lost = Arc::new(AtomicU64::new(0));
+        let Link { client, .. } = connect::connect(&options, lost.clone()).await?;
+        refuse_another(&client).await?;
+        let (phase, phases) = watch::channel(Phase::Open);
+        let (work, working) = mpsc::channel(1);
+        let inbox = client.new_inbox();
+        let id = inbox.rsplit('.').next().unwrap_or_default().to_owned();
+        let station = Station {
+            options,
+            calls: Calls::new(system, phases.clone()),
+            service: Arc::new(Service::new(id, lost.clone())),
+            client: Arc::new(RwLock::new(client.clone())),
+            lost: lost.clone(),
+            work,
+        };
+        let client = station.client.clone();
+        let attached = station.attach().await?;
+        let listener = tokio::spawn(station.listen(attached, phases));
+        Ok(Self { phase, listener, working, client, lost })
+    }
+
+    /// How many messages were lost because they came faster than they were read.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Takes no more requests, finishes what was taken until `deadline` is over, tells the rest so, and disconnects.
+    pub async fn close(mut self, deadline: Duration) {
+        self.phase.send_replace(Phase::Closing);
+        if timeout(deadline, self.finish()).await.is_err() {
+            self.phase.send_replace(Phase::Cut);
+            if timeout(FLUSH_MAX, self.finish()).await.is_err() {
+                tracing::warn!("calls were under way when the door closed, and could not be told");
+                self.listener.abort();
+            }
+        }
+        let client = current(&self.client);
+        match timeout(FLUSH_MAX, client.flush()).await {
+            Ok(Ok(())) => {}
+            _ => tracing::warn!("the last replies may not have reached the NATS server"),
+        }
+        if let Err(error) = client.drain().await {
+            tracing::debug!(%error, "the connection to NATS had ended before");
+        }
+    }
+
+    async fn finish(&mut self) {
+        while self.working.recv().await.is_some() {}
+    }
+}
+
+/// Two with one name on one server would each get half of the requests, for two different logs.
+async fn refuse_another(client: &Client) -> Result<(), Error> {
+    match timeout(OTHER_MAX, client.request(format!("$SRV.PING.{SERVICE}"), "".into())).await {
+        Ok(Ok(answer)) => {
+            let told: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap_or_default();
+            Err(Error::Occupied(told["id"].as_str().unwrap_or("of unknown id").to_owned()))
+        }
+        Ok(Err(error)) if error.kind() != RequestErrorKind::NoResponders => Err(Error::Subscribe(error.to_string())),
+        Ok(Err(_)) | Err(_) => Ok(()),
+    }
+}
+
+/// All that outlives one connection.
+struct Station {
+    options: Options,
+    calls: Calls,
+    service: Arc<Service>,
+    client: Current,
+    lost: Arc<AtomicU64>,
+    /// Each call holds a clone; nothing is ever sent.
+    work: mpsc::Sender<()>,
+}
+
+/// The subscriptions of one connection.
+struct Attached {
+    requests: Subscriber,
+    discovery: JoinHandle<()>,
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.discovery.abort();
+    }
+}
+
+impl Station {
+    async fn attach(&self) -> Result<Attached, Error> {
+        let failed = |error: async_nats::SubscribeError| Error::Subscribe(error.to_string());
+        let client = current(&self.client);
+        let requests = client.queue_subscribe(format!("{PREFIX}.*.*.*"), SERVICE.to_owned()).await.map_err(failed)?;
+        let questions = self.service.subscribe(&client).await.map_err(failed)?;
+        let discovery = tokio::spawn(self.service.clone().serve(client.clone(), questions));
+        let attached = Attached { requests, discovery };
+        // The server works in order: when this is answered, the subscriptions before it stand.
+        match timeout(READY_MAX, client.request(self.service.own_ping(), "".into())).await {
+            Ok(Ok(_)) => Ok(attached),
+            Ok(Err(error)) => Err(Error::Subscribe(error.to_string())),
+            Err(_) => Err(Error::Subscribe("it took too long".to_owned())),
+        }
+    }
+
+    async fn listen(self, mut attached: Attached, phases: watch::Receiver<Phase>) {
+        while !self.take(&mut attached.requests, &phases).await {
+            tracing::error!("the connection to NATS broke for good; opening another one");
+            match self.again(&phases).await {
+                Some(again) => attached = again,
+                None => return,
+            }
+        }
+    }
+
+    /// Takes requests until the subscription ends; whether that was the door's own wish.
+    async fn take(&self, requests: &mut Subscriber, phases: &watch::Receiver<Phase>) -> bool {
+        let mut draining = false;
+        loop {
+            tokio::select! {
+                biased;
+                () = reached(phases.clone(), Phase::Closing), if !draining => {
+                    draining = true;
+                    if requests.drain().await.is_err() {
+                        return true;
+                    }
+                }
+                request = requests.next() => match request {
+                    Some(request) => self.receive(request).await,
+                    None => return draining,
+                },
+            }
+        }
+    }
+
+    /// Must be quick: what it does is done for one request after the other.
+    async fn receive(&self, message: Message) {
+        let came = Instant::now();
+        let found = Address::parse(&message.subject).map(|address| (address, TABLE.place(address.name)));
+        let Some((address, Some(place))) = found else {
+            let error = match found.map(|(address, _)| check_namespace(address.namespace)) {
+                Some(Err(error)) => error,
+                _ => unknown(&message.subject),
+            };
+            return self.answerer(&message, None, came).send(Err(error)).await;
+        };
+        let row = &TABLE.rows()[place];
+        let answerer = self.answerer(&message, Some(place), came);
+        let admitted = self.calls.admit(message.payload.len()).and_then(|admitted| {
+            let Message { subject, headers, payload, .. } = &message;
+            let context = headers::context(subject, address.namespace, headers.as_ref(), payload, row.kind)?;
+            Ok((admitted, context))
+        });
+        let (admitted, context) = match admitted {
+            Ok(admitted) => admitted,
+            Err(error) => return answerer.send(Err(error)).await,
+        };
+        let calls = self.calls.clone();
+        let work = self.work.clone();
+        tokio::spawn(async move {
+            let result = calls.answer(admitted, row, context, message.payload).await;
+            answerer.send(result).await;
+            drop(work);
+        });
+    }
+
+    fn answerer(&self, message: &Message, place: Option<usize>, came: Instant) -> Answerer {
+        let Self { client, service, .. } = self;
+        Answerer { client: client.clone(), service: service.clone(), reply: message.reply.clone(), place, came }
+    }
+
+    /// Another connection in the place of one that ended; none when the door closes meanwhile.
+    async fn again(&self, phases: &watch::Receiver<Phase>) -> Option<Attached> {
+        let mut pause = AGAIN_MIN;
+        loop {
+            match connect::connect(&self.options, self.lost.clone()).await {
+                Ok(link) => {
+                    *self.client.write().unwrap_or_else(PoisonError::into_inner) = link.client;
+                    match self.attach().await {
+                        Ok(attached) => return Some(attached),
+                        Err(error) => tracing::error!(%error, "the door cannot be opened again"),
+                    }
+                }
+                Err(error) => tracing::error!(%error, "the door cannot be opened again"),
+            }
+            if timeout(pause, reached(phases.clone(), Phase::Closing)).await.is_ok() {
+                return None;
+            }
+            pause = (pause * 2).min(AGAIN_MAX);
+        }
+    }
+}
+
+fn unknown(subject: &str) -> ApiError {
+    let name = Address::parse(subject).map_or(subject, |address| address.name);
+    ApiError::new(ErrorKind::InvalidRequest, format!("no such verb: {name}; $SRV.INFO.{SERVICE} lists all"))
+        .with("field", "verb")
+        .with("verb", name)
+}
+
+/// Where one answer goes.
+struct Answerer {
+    client: Current,
+    service: Arc<Service>,
+    reply: Option<async_nats::Subject>,
+    place: Option<usize>,
+    came: Instant,
+}
+
+impl Answerer {
+    async fn send(self, result: Result<Reply, ApiError>) {
+        let client = current(&self.client);
+        let (outgoing, refused) = reply::encode(result, client.max_payload());
+        if let Some(place) = self.place {
+            self.service.count(place, self.came.elapsed(), refused.as_ref());
+        }
+        // A publish asks for no answer; the command was done all the same.
+        let Some(reply) = self.reply else { return };
+        let sent = if outgoing.headers.is_empty() {
+            client.publish(reply, outgoing.body).await
+        } else {
+            client.publish_with_headers(reply, outgoing.headers, outgoing.body).await
+        };
+        if let Err(error) = sent {
+            tracing::warn!(%error, "an answer could not be sent");
+        }
+    }
+}

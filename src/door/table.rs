@@ -1,0 +1,238 @@
+//! The one table of verbs. It serves the door, `$SRV.INFO` and whatever else must know what there is; a new noun is a
+//! few rows here.
+
+use std::{collections::HashMap, fmt, sync::LazyLock};
+
+use futures::{FutureExt, future::BoxFuture};
+use memlog_actors::{
+    api::{Answer, Context, Error, Verb, audit, job, profile, speaker},
+    system::System,
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Visitor},
+    forward_to_deserialize_any,
+};
+
+use super::decode::decode;
+
+/// Whether a verb changes anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Answers from the log; a repeated call is a new question.
+    Read,
+    /// Appends to the log; idempotent under a key.
+    Command,
+}
+
+/// An encoded reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// One JSON object.
+    pub body: Vec<u8>,
+    /// Whether an earlier reply is given again.
+    pub replayed: bool,
+}
+
+/// A decoded request, whatever its type.
+pub trait Call: Send {
+    /// Whether it may take long by its nature, and so is counted apart from the others.
+    fn waits(&self) -> bool;
+    /// Does it.
+    fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>>;
+}
+
+type Decode = Box<dyn Fn(&[u8]) -> Result<Box<dyn Call>, Error> + Send + Sync>;
+
+/// One verb.
+pub struct Row {
+    /// The noun in its subject.
+    pub noun: &'static str,
+    /// The verb in its subject.
+    pub verb: &'static str,
+    /// Whether it changes anything.
+    pub kind: Kind,
+    /// One line for people.
+    pub about: &'static str,
+    /// The names of its request's fields.
+    pub fields: &'static [&'static str],
+    decode: Decode,
+}
+
+impl Row {
+    /// Reads a request of this verb.
+    pub fn decode(&self, body: &[u8]) -> Result<Box<dyn Call>, Error> {
+        (self.decode)(body)
+    }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.noun, self.verb)
+    }
+}
+
+/// All verbs, in the order of the documentation.
+#[derive(Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    places: HashMap<String, usize>,
+}
+
+impl Table {
+    /// The rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The place in [`Table::rows`] of `noun.verb`.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+}
+
+/// The table.
+pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let rows = rows();
+    let places = rows.iter().enumerate().map(|(place, row)| (format!("{}.{}", row.noun, row.verb), place)).collect();
+    Table { rows, places }
+});
+
+fn rows() -> Vec<Row> {
+    vec![
+        read::<profile::Get>("The profile with its counts; creates it if new"),
+        read::<profile::List>("Profiles, newest first"),
+        command::<profile::Delete>("Forgets a profile and all in it"),
+        row::<profile::Ingest>(Kind::Command, "Stores a conversation and queues its extraction", |request| {
+            request.wait == Some(true)
+        }),
+        command::<profile::AddTurn>("Appends what the user and the assistant said"),
+        command::<profile::Remember>("Saves one memory, unless a valid one says the same"),
+        read::<profile::Recall>("An answer with its sources"),
+        read::<profile::Search>("Memories and messages, best first"),
+        read::<profile::Memories>("A page of memories, newest first"),
+        read::<profile::Memory>("One memory"),
+        read::<profile::History>("The events of one memory, oldest first"),
+        command::<profile::Supersede>("Puts a new memory in the place of an old one"),
+        command::<profile::Forget>("Forgets a memory and its source messages for real"),
+        command::<profile::DeleteSession>("Forgets a session"),
+        read::<profile::Summary>("Markdown over everything stored"),
+        row::<profile::Wait>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
+        command::<speaker::Add>("Registers a speaker"),
+        read::<speaker::List>("Registered speakers"),
+        command::<speaker::Remove>("Takes a speaker's name off everything"),
+        read::<job::Get>("One extraction job"),
+        read::<job::List>("Extraction jobs, newest first"),
+        command::<job::Retry>("Queues a failed job again"),
+        read::<audit::Events>("Events of the log without content, ascending"),
+        read::<audit::Verify>("Checks every chain, hash and key of the log"),
+        read::<audit::Export>("Events as JSON Lines"),
+        read::<audit::Stats>("Counts and the head of the log"),
+    ]
+}
+
+fn read<V: Verb>(about: &'static str) -> Row {
+    row::<V>(Kind::Read, about, |_| false)
+}
+
+fn command<V: Verb>(about: &'static str) -> Row {
+    row::<V>(Kind::Command, about, |_| false)
+}
+
+fn row<V: Verb>(kind: Kind, about: &'static str, waits: fn(&V) -> bool) -> Row {
+    let decode: Decode = Box::new(move |body| {
+        let request: V = decode(body)?;
+        Ok(Box::new(Decoded { waits: waits(&request), request }))
+    });
+    Row { noun: V::NOUN, verb: V::VERB, kind, about, fields: fields_of::<V>(), decode }
+}
+
+struct Decoded<V> {
+    request: V,
+    waits: bool,
+}
+
+impl<V: Verb> Call for Decoded<V> {
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>> {
+        async move {
+            let Answer { reply, replayed } = self.request.run(system, context).await?;
+            // Replies are structs with names for keys, which cannot fail to encode; a broken one must not pass for an answer.
+            let body = serde_json::to_vec(&reply).map_err(|error| {
+                tracing::error!(noun = V::NOUN, verb = V::VERB, %error, "a reply cannot be encoded");
+                Error::unavailable("the reply could not be written", super::RESTART_RETRY_MS)
+            })?;
+            Ok(Reply { body, replayed })
+        }
+        .boxed()
+    }
+}
+
+/// The names of a request's fields, which serde's derive tells whoever pretends to read one.
+fn fields_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    match T::deserialize(Probe) {
+        Err(Probed(fields)) => fields,
+        Ok(_) => &[],
+    }
+}
+
+struct Probe;
+
+#[derive(Debug, thiserror::Error)]
+#[error("a probe holds no value")]
+struct Probed(&'static [&'static str]);
+
+impl de::Error for Probed {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self(&[])
+    }
+}
+
+impl<'de> Deserializer<'de> for Probe {
+    type Error = Probed;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Probed> {
+        Err(Probed(&[]))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Probed> {
+        Err(Probed(fields))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, TABLE};
+
+    /// A verb listed twice would answer for the other's request type.
+    #[test]
+    fn every_row_has_a_name_of_its_own() {
+        for (place, row) in TABLE.rows().iter().enumerate() {
+            assert_eq!(TABLE.place(&format!("{}.{}", row.noun, row.verb)), Some(place));
+        }
+    }
+
+    /// Discovery tells clients what to send; the names come from the structs, not from a second list.
+    #[test]
+    fn rows_know_their_requests() {
+        let row = &TABLE.rows()[TABLE.place("profile.ingest").unwrap()];
+        assert_eq!(row.fields, ["profile", "messages", "session_id", "wait", "timeout_s"]);
+        assert_eq!(row.kind, Kind::Command);
+        let waiting = row.decode(br#"{"profile":"a","messages":[],"wait":true}"#).unwrap();
+        let swift = row.decode(br#"{"profile":"a","messages":[]}"#).unwrap();
+        assert!(waiting.waits() && !swift.waits());
+    }
+}
