@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use async_nats::{Client, SubscribeError, Subscriber, service};
+use async_nats::{Client, SubscribeError, Subscriber};
 use futures::{StreamExt, stream};
 use memlog_actors::api::Error;
 use serde_json::{Value, json};
@@ -151,6 +151,8 @@ fn subject(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
+    use async_nats::service;
+
     use super::*;
 
     /// Tools read these with the types of their own libraries; ours must fit them.

@@ -58,3 +58,5 @@ impl Nats {
         self.server.stop().await;
     }
 }
+
+pub mod served;

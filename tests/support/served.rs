@@ -1,0 +1,228 @@
+//! A whole memlog for a test: system, door and feed on a NATS server of its own, with a model and an extractor that the
+//! test can hold still.
+
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    sync::{Arc, Condvar, Mutex},
+    time::Duration,
+};
+
+use memlog::{
+    client::{CallError, Client},
+    door::connect,
+    serve::{Nats as Server, Options, Serving},
+};
+use memlog_actors::{
+    api::{Context, Error, Verb},
+    limits::Limits,
+    port::{Clock, EmbedFailed, Embedder, ExtractFailed, Extracted, Extractor, Purpose, RecordType, Role, Work},
+    system,
+};
+
+/// A door that threads pass while it is open, and wait at while it is shut.
+#[derive(Default)]
+pub struct Gate {
+    state: Mutex<(bool, usize)>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// From now on they wait.
+    pub fn shut(&self) {
+        self.state.lock().unwrap().0 = true;
+    }
+
+    /// All go on.
+    pub fn open(&self) {
+        self.state.lock().unwrap().0 = false;
+        self.changed.notify_all();
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.state.lock().unwrap().1
+    }
+
+    fn pass(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.1 += 1;
+        // A test that failed opens nothing; the thread must not hold its end up for ever.
+        let patience = Duration::from_secs(60);
+        state = self.changed.wait_timeout_while(state, patience, |state| state.0).unwrap().0;
+        state.1 -= 1;
+    }
+}
+
+/// Words to a vector: alike texts are near, which is all that a test of the door needs.
+struct Words(Arc<Gate>);
+
+impl Embedder for Words {
+    fn name(&self) -> &str {
+        "words"
+    }
+
+    fn fingerprint(&self) -> u32 {
+        1
+    }
+
+    fn dimensions(&self) -> usize {
+        64
+    }
+
+    fn embed(&self, text: &str, _: Purpose) -> Result<Vec<f32>, EmbedFailed> {
+        self.0.pass();
+        let mut vector = vec![0.01_f32; 64];
+        for word in text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let sum: usize = word.to_lowercase().bytes().map(usize::from).sum();
+            vector[sum % 64] += 1.0;
+        }
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        Ok(vector.into_iter().map(|x| x / length).collect())
+    }
+}
+
+/// Every message but the system's is a fact.
+struct EachTurn(Arc<Gate>);
+
+impl Extractor for EachTurn {
+    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
+        self.0.pass();
+        let kept = work.turns.iter().enumerate().filter(|(_, turn)| turn.role != Role::System);
+        Ok(kept
+            .map(|(place, turn)| Extracted {
+                record_type: RecordType::Fact,
+                content: turn.text.clone(),
+                summary: self.classify(&turn.text).1,
+                timestamp: None,
+                sources: vec![place],
+                corrects: None,
+            })
+            .collect())
+    }
+
+    fn classify(&self, content: &str) -> (RecordType, String) {
+        (RecordType::Fact, content.chars().take(80).collect())
+    }
+}
+
+struct Wall;
+
+impl Clock for Wall {
+    #[expect(clippy::disallowed_methods, reason = "the tests' clock is the wall's")]
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+}
+
+/// A memlog that serves.
+pub struct Memlog {
+    pub serving: Serving,
+    pub client: Client,
+    /// Shut, it holds up every embedding, and so every search.
+    pub embedding: Arc<Gate>,
+    /// Shut, it holds up every extraction, and so everything that waits for one.
+    pub extraction: Arc<Gate>,
+}
+
+impl Memlog {
+    /// Opens one on `data`, reached at `url`.
+    pub async fn open(data: &Path, url: &str, limits: Limits) -> Self {
+        let (embedding, extraction) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+        let system = system::Options {
+            data_dir: PathBuf::from(data),
+            vault_dir: None,
+            limits,
+            embedder: Some(Arc::new(Words(embedding.clone()))),
+            extractor: Arc::new(EachTurn(extraction.clone())),
+            clock: Arc::new(Wall),
+        };
+        let connection = connect::Options::url(url);
+        let nats = Server::Running(connection.clone());
+        let serving = Serving::open(Options { system, nats }).await.expect("memlog serves");
+        let client = Client::connect(&connection).await.expect("a client connects");
+        Self { serving, client, embedding, extraction }
+    }
+
+    /// Calls a verb in the namespace `acme`.
+    pub async fn call<V: Verb>(&self, request: V) -> Result<V::Reply, CallError> {
+        call(&self.client, request).await
+    }
+
+    /// Sends bytes to a subject, with headers.
+    pub async fn send(
+        &self,
+        subject: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> Result<Vec<u8>, CallError> {
+        let mut map = async_nats::HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, *value);
+        }
+        let (body, _) = self.client.send(subject.to_owned(), map, body.into().into()).await?;
+        Ok(body.into())
+    }
+
+    /// Closes it.
+    pub async fn close(self) {
+        self.serving.close(Duration::from_secs(30)).await;
+    }
+}
+
+/// Calls a verb in the namespace `acme` from anywhere.
+pub async fn call<V: Verb>(client: &Client, request: V) -> Result<V::Reply, CallError> {
+    let context = Context { namespace: "acme".to_owned(), ..Context::default() };
+    client.call(&context, &request).await.map(|answer| answer.reply)
+}
+
+/// The refusal in a result.
+pub fn refused<T: std::fmt::Debug>(result: Result<T, CallError>) -> Error {
+    match result {
+        Err(CallError::Refused(error)) => error,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// Asks again until it is so: a condition is awaited, not slept for.
+pub async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() -> F) {
+    let asking = async {
+        while !so().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(60), asking).await.is_ok(), "never so: {what}");
+}
+
+/// A nats-server that carries only small messages.
+pub struct SmallNats {
+    pub url: String,
+    _child: tokio::process::Child,
+    _folder: tempfile::TempDir,
+}
+
+impl SmallNats {
+    /// None where no nats-server is.
+    pub async fn start(max_payload: usize) -> Option<Self> {
+        let binary = memlog::nats::server::find(None).await.ok()?;
+        let folder = tempfile::tempdir().unwrap();
+        let ports = folder.path().display();
+        let config = format!("host: 127.0.0.1\nport: -1\nmax_payload: {max_payload}\nports_file_dir: \"{ports}\"\n");
+        let path = folder.path().join("nats.conf");
+        std::fs::write(&path, config).unwrap();
+        let child = tokio::process::Command::new(binary)
+            .arg("--config")
+            .arg(&path)
+            .kill_on_drop(true)
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let file = folder.path().join(format!("nats-server_{}.ports", child.id().unwrap()));
+        let read = || {
+            let told: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+            Some(told["nats"][0].as_str()?.to_owned())
+        };
+        until("the server tells its port", || async { read().is_some() }).await;
+        Some(Self { url: read().unwrap(), _child: child, _folder: folder })
+    }
+}
