@@ -1,2 +1,20 @@
-//! memlog.
-fn main() {}
+//! The `memlog` command. All it does is in the library's `cli`; here are the runtime and the exit code.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+fn main() -> anyhow::Result<ExitCode> {
+    let cli = match memlog::cli::Cli::parse_from(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(usage) => {
+            usage.print().context("cannot write to the terminal")?;
+            return Ok(ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2)));
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the threads that memlog runs on: is the limit of processes (ulimit -u) reached?")?;
+    Ok(runtime.block_on(cli.run()))
+}
