@@ -17,6 +17,10 @@ pub(super) struct File {
     pub(super) vault: Option<PathBuf>,
     /// A server's address.
     pub(super) nats: Option<String>,
+    /// A credentials file for it.
+    pub(super) nats_creds: Option<PathBuf>,
+    /// A PEM file of authorities to trust for it.
+    pub(super) nats_ca: Option<PathBuf>,
     /// The namespace.
     pub(super) namespace: Option<String>,
     /// The profile.

@@ -28,6 +28,9 @@ pub(super) enum Fail {
     /// The server cannot be reached.
     #[error("{0}")]
     Unreachable(String),
+    /// There is no way to serve.
+    #[error("{0}")]
+    Unserved(String),
     /// The command line or the configuration is wrong in a way that clap cannot see.
     #[error("{0}")]
     Usage(String),
@@ -61,7 +64,8 @@ impl Fail {
     /// The exit code; `--help` lists them.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Refused(_) | Self::Batch { .. } | Self::Start(_) | Self::Unreachable(_) | Self::File { .. } => 1,
+            Self::Refused(_) | Self::Batch { .. } | Self::Start(_) => 1,
+            Self::Unreachable(_) | Self::Unserved(_) | Self::File { .. } => 1,
             Self::Usage(_) | Self::Input { .. } => 2,
         }
     }
@@ -70,7 +74,9 @@ impl Fail {
     pub(super) fn as_api(&self) -> api::Error {
         match self {
             Self::Refused(error) | Self::Batch { error, .. } => error.clone(),
-            Self::Start(_) | Self::Unreachable(_) => api::Error::new(Kind::Unavailable, self.to_string()),
+            Self::Start(_) | Self::Unreachable(_) | Self::Unserved(_) => {
+                api::Error::new(Kind::Unavailable, self.to_string())
+            }
             Self::Usage(_) | Self::Input { .. } | Self::File { .. } => {
                 api::Error::new(Kind::InvalidRequest, self.to_string())
             }
@@ -94,7 +100,11 @@ impl Fail {
                 Some("start one with `memlog serve`, or leave --nats out to work on the data folder itself".to_owned())
             }
             Self::Start(StartError::Failed(_)) => Some("`memlog doctor` looks for the cause".to_owned()),
-            Self::Start(StartError::InUse(_)) | Self::Usage(_) | Self::Input { .. } | Self::File { .. } => None,
+            Self::Start(StartError::InUse(_))
+            | Self::Unserved(_)
+            | Self::Usage(_)
+            | Self::Input { .. }
+            | Self::File { .. } => None,
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The profile that --profile names, with everything in it
-    #[arg(long, requires = "profile")]
+    #[arg(long)]
     whole_profile: bool,
 }
 
@@ -26,6 +26,9 @@ impl Args {
             let done = shell.call(DeleteSession { profile, session_id: session_id.clone() }).await?;
             shell.screen.reply(&done, |_, _| format!("forgot session {session_id}"))?;
         } else if self.whole_profile {
+            if shell.settings.profile_named.is_none() {
+                return Err(Fail::Usage("name the profile that is to be forgotten: --profile NAME".to_owned()));
+            }
             let done = shell.call(Delete { profile: profile.clone() }).await?;
             shell.screen.reply(&done, |_, _| format!("forgot profile {profile}"))?;
         }

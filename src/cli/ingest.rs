@@ -54,7 +54,8 @@ impl Args {
         let mut replies = Vec::new();
         for conversation in &conversations {
             let profile = conversation.profile.clone().unwrap_or_else(|| shell.profile());
-            let sent = send(&shell.backend, &shell.context, conversation, &profile, &mut |count| bar.inc(count)).await?;
+            let sent =
+                send(&shell.backend, &shell.context, conversation, &profile, &mut |count| bar.inc(count)).await?;
             replies.push((profile, sent));
         }
         bar.finish_and_clear();

@@ -40,7 +40,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, parser::ValueSource};
 
-use backend::Backend;
+use backend::{Backend, Model};
 use fail::Fail;
 use memlog_actors::api::{Context, Verb};
 use screen::Screen;
@@ -178,11 +178,20 @@ impl Command {
             Self::Eval(args) => return args.run(settings, screen).await,
             other => other,
         };
-        let backend = Backend::open(&settings, &screen).await?;
+        let backend = Backend::open(&settings, &screen, command.model()).await?;
         let shell = Shell { backend, context: settings.context(), settings, screen };
         let outcome = command.run_in(&shell).await;
         shell.backend.close().await;
         outcome
+    }
+
+    /// Reading what is stored, by id or in order, needs no model, and loading one takes longer than that.
+    fn model(&self) -> Model {
+        match self {
+            Self::Memories(_) | Self::Show(_) | Self::History(_) | Self::Summary(_) | Self::Speaker(_) => Model::Unused,
+            Self::Profiles(_) | Self::Log(_) | Self::Verify(_) | Self::Forget(_) => Model::Unused,
+            _ => Model::Used,
+        }
     }
 
     async fn run_in(self, shell: &Shell) -> Result<Outcome, Fail> {

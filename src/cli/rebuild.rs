@@ -1,11 +1,6 @@
 //! `memlog rebuild`: every view anew from the log and the embedding cache.
 
-use super::{
-    Outcome, Shell,
-    backend::Backend,
-    fail::Fail,
-    tables::pairs,
-};
+use super::{Outcome, Shell, backend::Backend, fail::Fail, tables::pairs};
 
 /// Nothing to say.
 #[derive(Debug, clap::Args)]

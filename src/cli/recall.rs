@@ -66,5 +66,8 @@ pub(super) fn people(screen: &Screen, recalled: &Recalled) -> String {
             Cell::new(&candidate.id),
         ]);
     }
-    format!("{}\n\n{HEADING}rests on{HEADING:#} (search {}, seq {})\n{table}", recalled.answer, recalled.mode, recalled.seq)
+    format!(
+        "{}\n\n{HEADING}rests on{HEADING:#} (search {}, seq {})\n{table}",
+        recalled.answer, recalled.mode, recalled.seq
+    )
 }

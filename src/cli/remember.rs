@@ -80,7 +80,11 @@ fn people(_: &Screen, remembered: &Remembered) -> String {
         Stored::Stored => format!("stored {what} {}: {}", memory.id, tables::said(memory)),
         Stored::Duplicate => {
             let note = remembered.note.as_deref().unwrap_or("a stored memory says the same");
-            format!("not stored: {note}\n{what} {}: {}\n--no-dedupe stores it all the same", memory.id, tables::said(memory))
+            format!(
+                "not stored: {note}\n{what} {}: {}\n--no-dedupe stores it all the same",
+                memory.id,
+                tables::said(memory)
+            )
         }
     }
 }

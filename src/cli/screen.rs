@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
-use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, ContentArrangement, Table, TableComponent, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -25,14 +25,14 @@ pub(super) enum Color {
 }
 
 /// Headings.
-pub(super) const HEADING: Style = Style::new().effects(Effects::BOLD).fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
+pub(super) const HEADING: Style =
+    Style::new().effects(Effects::BOLD).fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
 /// What is well.
 pub(super) const GOOD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
 /// What may not be well.
 pub(super) const WARNING: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 /// What is not well.
-pub(super) const BAD: Style =
-    Style::new().effects(Effects::BOLD).fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+pub(super) const BAD: Style = Style::new().effects(Effects::BOLD).fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
 /// Asides.
 pub(super) const DIM: Style = Style::new().effects(Effects::DIMMED);
 
@@ -64,7 +64,8 @@ impl Screen {
     /// Prints a reply: as it is for machines, in `people`'s words for people.
     pub(super) fn reply<T: Serialize>(&self, reply: &T, people: impl FnOnce(&Self, &T) -> String) -> Result<(), Fail> {
         let text = if self.json {
-            serde_json::to_string(reply).map_err(|error| Fail::Usage(format!("the reply cannot be written: {error}")))?
+            serde_json::to_string(reply)
+                .map_err(|error| Fail::Usage(format!("the reply cannot be written: {error}")))?
         } else {
             people(self, reply)
         };
@@ -96,7 +97,11 @@ impl Screen {
     /// An empty table that fits the terminal, with these headings.
     pub(super) fn table(&self, headings: &[&str]) -> Table {
         let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+        // A line under the headings is all that a table needs, and what `grep` and `cut` like best.
+        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        for line in [TableComponent::HeaderLines, TableComponent::MiddleHeaderIntersections] {
+            table.set_style(line, '─');
+        }
         if self.colour {
             table.enforce_styling();
         } else {

@@ -12,6 +12,7 @@ use super::{
     fail::Fail,
     screen::Color,
 };
+use crate::door::connect;
 
 /// The flags that every command takes.
 #[derive(Debug, Default, clap::Args)]
@@ -26,6 +27,15 @@ pub(super) struct Globals {
     /// Call a server instead of opening a data folder
     #[arg(long, global = true, env = "MEMLOG_NATS", value_name = "URL", hide_env_values = true)]
     pub(super) nats: Option<String>,
+    /// A credentials file for the NATS server
+    #[arg(long, global = true, env = "MEMLOG_NATS_CREDS", value_name = "FILE", hide_env_values = true)]
+    pub(super) nats_creds: Option<PathBuf>,
+    /// A token for the NATS server; better given as a variable, since others can see a command line
+    #[arg(long, global = true, env = "MEMLOG_NATS_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    pub(super) nats_token: Option<String>,
+    /// A PEM file of authorities to trust for the NATS server
+    #[arg(long, global = true, env = "MEMLOG_NATS_CA", value_name = "FILE", hide_env_values = true)]
+    pub(super) nats_ca: Option<PathBuf>,
     /// The tenant [default: default]
     #[arg(long, global = true, env = "MEMLOG_NAMESPACE", value_name = "NAME", hide_env_values = true)]
     pub(super) namespace: Option<String>,
@@ -59,18 +69,18 @@ pub(super) struct Globals {
 }
 
 /// The settings that are in force.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Settings {
     /// The data folder.
     pub(super) data: PathBuf,
-    /// Whether anything but the default named it.
-    pub(super) data_named: bool,
+    /// Whether a flag named it, so that it is meant for this very command.
+    pub(super) data_by_flag: bool,
     /// The folder of the key vault, if it is elsewhere.
     pub(super) vault: Option<PathBuf>,
     /// The server to call instead of opening the data folder.
-    pub(super) nats: Option<String>,
-    /// The server's address as given, also where the data folder has precedence; `serve` needs both.
-    pub(super) nats_named: Option<String>,
+    pub(super) nats: Option<connect::Options>,
+    /// The server as given, also where the data folder has precedence; `serve` needs both.
+    pub(super) nats_named: Option<connect::Options>,
     /// The tenant.
     pub(super) namespace: String,
     /// The profile, if one was named.
@@ -95,18 +105,31 @@ impl Settings {
     fn merge(globals: Globals, file: File, config: Option<PathBuf>) -> Result<Self, Fail> {
         // Whoever is named nearer to the user wins: a flag over a variable over the file. On the same level the server
         // does, since the data folder that stands beside it is that server's.
-        let level = |by_flag, set, in_file| if by_flag { 3 } else if set { 2 } else { u8::from(in_file) };
+        let level = |by_flag, set, in_file| {
+            if by_flag {
+                3
+            } else if set {
+                2
+            } else {
+                u8::from(in_file)
+            }
+        };
         let data_level = level(globals.data_by_flag, globals.data.is_some(), file.data.is_some());
         let nats_level = level(globals.nats_by_flag, globals.nats.is_some(), file.nats.is_some());
-        let nats_named = globals.nats.or(file.nats).filter(|url| !url.is_empty());
+        let url = globals.nats.or(file.nats).filter(|url| !url.is_empty());
+        let nats_named = url.map(|url| connect::Options {
+            credentials: globals.nats_creds.or(file.nats_creds),
+            token: globals.nats_token,
+            tls_ca: globals.nats_ca.or(file.nats_ca),
+            ..connect::Options::url(url)
+        });
         let data_given = globals.data.or(file.data).filter(|path| !path.as_os_str().is_empty());
-        let data_named = data_given.is_some();
         let data = data_given.or_else(config::standard_data).ok_or_else(|| {
             Fail::Usage("cannot tell where the data is: give --data DIR, or set MEMLOG_DATA or HOME".to_owned())
         })?;
         Ok(Self {
             data,
-            data_named,
+            data_by_flag: globals.data_by_flag,
             vault: globals.vault.or(file.vault),
             nats: nats_named.clone().filter(|_| nats_level >= data_level),
             nats_named,
@@ -135,7 +158,7 @@ impl Settings {
 
     /// The same settings on another data folder of this process, its vault inside.
     pub(super) fn in_folder(&self, data: PathBuf) -> Self {
-        Self { data, data_named: true, vault: None, nats: None, nats_named: None, ..self.clone() }
+        Self { data, data_by_flag: true, vault: None, nats: None, nats_named: None, ..self.clone() }
     }
 }
 
@@ -163,12 +186,12 @@ mod tests {
         let url = || Some("nats://localhost".to_owned());
         let flag = Globals { data: Some("/flag".into()), data_by_flag: true, nats: url(), ..Globals::default() };
         let settings = Settings::merge(flag, File::default(), None).unwrap();
-        assert_eq!((settings.nats, settings.nats_named), (None, url()));
+        assert!(settings.nats.is_none() && settings.nats_named.is_some());
 
         let variables = Globals { data: Some("/variable".into()), nats: url(), ..Globals::default() };
-        assert_eq!(Settings::merge(variables, File::default(), None).unwrap().nats, url());
+        assert!(Settings::merge(variables, File::default(), None).unwrap().nats.is_some());
 
         let beside_file = Globals { nats: url(), ..Globals::default() };
-        assert_eq!(Settings::merge(beside_file, file(), None).unwrap().nats, url());
+        assert!(Settings::merge(beside_file, file(), None).unwrap().nats.is_some());
     }
 }

@@ -39,6 +39,8 @@ pub(super) fn people(_: &Screen, verified: &Verified) -> String {
         None if verified.ok => format!(
             "{GOOD}ok{GOOD:#}: {events} events checked\nhead {seq}:{hash}\nkeep it elsewhere: memlog verify --expect {seq}:{hash} proves later that nothing was cut"
         ),
-        None => format!("{BAD}broken{BAD:#}: the expected head is not in this log, it was cut or rolled back\nhead {seq}:{hash}"),
+        None => format!(
+            "{BAD}broken{BAD:#}: the expected head is not in this log, it was cut or rolled back\nhead {seq}:{hash}"
+        ),
     }
 }

@@ -26,9 +26,9 @@ pub(super) fn time(word: &str) -> Result<Time, String> {
 pub(super) fn as_of(word: &str) -> Result<AsOf, String> {
     match word.parse() {
         Ok(seq) => Ok(AsOf::Seq(seq)),
-        Err(_) => {
-            Time::parse(word).map(AsOf::Time).map_err(|error| format!("neither a position of the log nor a time: {error}"))
-        }
+        Err(_) => Time::parse(word)
+            .map(AsOf::Time)
+            .map_err(|error| format!("neither a position of the log nor a time: {error}")),
     }
 }
 

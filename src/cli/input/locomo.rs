@@ -146,7 +146,8 @@ fn moment(text: &str) -> Option<Timestamp> {
 fn evidence(raw: &[String], turns: &HashSet<&str>) -> Vec<String> {
     let mut found = Vec::new();
     for word in raw.iter().flat_map(|text| text.split([';', ' ', ','])) {
-        let Some((session, turn)) = word.strip_prefix('D').and_then(|rest| rest.trim_start_matches(':').split_once(':'))
+        let Some((session, turn)) =
+            word.strip_prefix('D').and_then(|rest| rest.trim_start_matches(':').split_once(':'))
         else {
             continue;
         };
@@ -191,10 +192,20 @@ mod tests {
             .iter()
             .flat_map(|session| session.messages.iter().map(|m| (session.id.as_deref(), m)))
             .map(|(session, m)| {
-                format!("{} {} {}: {}", session.unwrap(), m.timestamp.unwrap(), m.speaker.as_deref().unwrap(), m.content)
+                format!(
+                    "{} {} {}: {}",
+                    session.unwrap(),
+                    m.timestamp.unwrap(),
+                    m.speaker.as_deref().unwrap(),
+                    m.content
+                )
             })
             .collect();
-        insta::assert_snapshot!(told.join("\n"), @"");
+        insta::assert_snapshot!(told.join("\n"), @r"
+        session_2 2023-05-08T13:56:00Z Ines: I bought a kayak.
+        session_2 2023-05-08T13:56:01Z Tomas: Show me!
+        session_10 2024-01-01T00:05:00Z Tomas: [photo: a red kayak]
+        ");
     }
 
     // The scorer's questions were tidied by these rules; a run scored here must be scored the same there.
@@ -204,11 +215,7 @@ mod tests {
         let evidence: Vec<_> = sample.questions.iter().map(|q| (q.id.as_str(), q.evidence.join(" "))).collect();
         assert_eq!(
             evidence,
-            [
-                ("talk-1/q0", "D2:1".to_owned()),
-                ("talk-1/q1", "D10:1 D2:1".to_owned()),
-                ("talk-1/q2", String::new())
-            ]
+            [("talk-1/q0", "D2:1".to_owned()), ("talk-1/q1", "D10:1 D2:1".to_owned()), ("talk-1/q2", String::new())]
         );
     }
 

@@ -1,0 +1,3 @@
+//! Whole-system proofs: the binary, and memlog through a real NATS server.
+
+mod cli;
