@@ -3,14 +3,12 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use memlog::cli::Cli;
 
 fn main() -> anyhow::Result<ExitCode> {
-    let cli = match memlog::cli::Cli::parse_from(std::env::args_os()) {
+    let cli = match Cli::parse_from(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(usage) => {
-            usage.print().context("cannot write to the terminal")?;
-            return Ok(ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2)));
-        }
+        Err(usage) => return Ok(Cli::refuse(&usage, std::env::args_os())),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

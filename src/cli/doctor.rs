@@ -156,7 +156,12 @@ async fn log(settings: &Settings, screen: &Screen) -> Check {
             return Check::warn("log", error.to_string(), "`memlog doctor --nats URL` asks that process");
         }
         Err(fail) => {
-            let todo = fail.hint().unwrap_or_else(|| "see the reason above".to_owned());
+            let todo = match &fail {
+                Fail::Start(_) => {
+                    "put right what it names; what is damaged comes back from a backup that verifies".to_owned()
+                }
+                other => other.hint().unwrap_or_else(|| "put right what it names".to_owned()),
+            };
             return Check::fail("log", fail.to_string(), todo);
         }
     };

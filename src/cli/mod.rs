@@ -150,6 +150,20 @@ impl Cli {
         Ok(cli)
     }
 
+    /// Prints why a command line was not understood; the help and the version count as that, too.
+    pub fn refuse(usage: &clap::Error, words: impl IntoIterator<Item = OsString>) -> ExitCode {
+        let for_machines = usage.use_stderr() && words.into_iter().any(|word| word == "--json");
+        if for_machines {
+            let reason = usage.to_string();
+            let reason = reason.split("\n\n").next().unwrap_or(&reason).trim_start_matches("error: ");
+            let screen = Screen::new(true, screen::Color::Auto);
+            screen.fail(&Fail::Usage(reason.to_owned()));
+        } else if usage.print().is_err() {
+            return ExitCode::FAILURE;
+        }
+        ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+    }
+
     /// Does what the command line says.
     pub async fn run(self) -> ExitCode {
         let screen = Screen::new(self.globals.json, self.globals.color);

@@ -21,12 +21,14 @@ pub(super) struct Args {
     port: u16,
     /// What to write to stderr, e.g. info or memlog=debug,warn
     #[arg(long, value_name = "FILTER", default_value = "info", env = "MEMLOG_LOG", hide_env_values = true)]
-    log: EnvFilter,
+    log: String,
 }
 
 impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
-        let logs = fmt().with_writer(std::io::stderr).with_env_filter(self.log);
+        let filter = EnvFilter::try_new(&self.log)
+            .map_err(|error| Fail::Usage(format!("--log {}: {error}; it looks like info,memlog=debug", self.log)))?;
+        let logs = fmt().with_writer(std::io::stderr).with_env_filter(filter);
         // Lines for machines where they were asked for.
         let begun = if screen.is_json() { logs.json().try_init() } else { logs.with_target(false).try_init() };
         if let Err(error) = begun {

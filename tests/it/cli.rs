@@ -190,7 +190,8 @@ fn failures_have_their_exit_codes_and_say_what_to_do() {
     let words = String::from_utf8_lossy(&output.stderr);
     assert!(words.contains("memlog speaker add 'Ines'"), "{words}");
 
-    assert_eq!(memlog.run(&["search"]).status.code(), Some(2), "no query");
+    let (code, error) = memlog.refused(&["search"]);
+    assert_eq!((code, error["type"].as_str()), (2, Some("invalid_request_error")), "no query");
     assert_eq!(memlog.run(&["remember", "x", "--type", "chore"]).status.code(), Some(2));
     assert_eq!(memlog.run(&["verify", "--expect", "12"]).status.code(), Some(2));
     assert_eq!(memlog.run(&["forget", "--whole-profile"]).status.code(), Some(2), "which profile is not said");

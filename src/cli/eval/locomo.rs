@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     io::Write as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -259,7 +259,7 @@ async fn ready(backend: &Backend, context: &Context, profile: &str) -> Result<Fo
 }
 
 /// Evidence as `conv-26/D1:3` from a file of questions, for those that it has.
-fn replace_evidence(samples: &mut [Sample], path: &PathBuf) -> Result<(), Fail> {
+fn replace_evidence(samples: &mut [Sample], path: &Path) -> Result<(), Fail> {
     let (text, file) = input::text(path)?;
     let mut evidence = HashMap::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
