@@ -99,12 +99,8 @@ impl Fail {
             Self::Unreachable(_) => {
                 Some("start one with `memlog serve`, or leave --nats out to work on the data folder itself".to_owned())
             }
-            Self::Start(StartError::Failed(_)) => Some("`memlog doctor` looks for the cause".to_owned()),
-            Self::Start(StartError::InUse(_))
-            | Self::Unserved(_)
-            | Self::Usage(_)
-            | Self::Input { .. }
-            | Self::File { .. } => None,
+            Self::Start(StartError::Log { .. }) => Some("`memlog doctor` looks for the cause".to_owned()),
+            Self::Start(_) | Self::Unserved(_) | Self::Usage(_) | Self::Input { .. } | Self::File { .. } => None,
         }
     }
 }

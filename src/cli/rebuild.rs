@@ -25,9 +25,9 @@ impl Args {
                 ("profiles", rebuilt.profiles.to_string()),
                 ("records", rebuilt.records.to_string()),
                 ("messages", rebuilt.messages.to_string()),
-                ("from the cache", format!("{} chunks", rebuilt.chunks_from_cache)),
-                ("embedded anew", format!("{} chunks", rebuilt.chunks_embedded)),
-                ("still to embed", format!("{} chunks", rebuilt.chunks_pending)),
+                ("from the cache", format!("{} documents", rebuilt.documents_from_cache)),
+                ("embedded anew", format!("{} documents", rebuilt.documents_embedded)),
+                ("still to embed", format!("{} documents", rebuilt.documents_pending)),
             ])
         })?;
         Ok(Outcome::Done)
