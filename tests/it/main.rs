@@ -1,8 +1,9 @@
-//! Whole-system proofs through a real NATS server: what a client of any language sees.
+//! Whole-system proofs: the binary, and memlog through a real NATS server, as a client of any language sees it.
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod cli;
 mod client;
 mod door;
 mod drain;

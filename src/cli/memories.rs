@@ -1,0 +1,51 @@
+//! `memlog memories`: what is stored, newest first.
+
+use memlog_actors::{
+    api::{AsOf, profile::Memories, record::Status},
+    port::RecordType,
+};
+
+use super::{Outcome, Shell, fail::Fail, tables, words};
+
+/// What to list.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A page, 1 to 500 [default: 20]
+    #[arg(long, short = 'n')]
+    limit: Option<u64>,
+    /// Where the page before ended
+    #[arg(long)]
+    cursor: Option<String>,
+    /// Only this session's
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only this type
+    #[arg(long = "type", value_name = "TYPE", value_parser = words::name::<RecordType>)]
+    record_type: Option<RecordType>,
+    /// valid or invalid [default: valid]
+    #[arg(long, value_parser = words::name::<Status>)]
+    status: Option<Status>,
+    /// As the log stood at this position or time
+    #[arg(long, value_name = "SEQ|TIME", value_parser = words::as_of)]
+    as_of: Option<AsOf>,
+}
+
+impl Args {
+    pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
+        let page = shell
+            .call(Memories {
+                profile: shell.profile(),
+                limit: self.limit,
+                cursor: self.cursor,
+                session_id: self.session,
+                record_type: self.record_type,
+                status: self.status,
+                as_of: self.as_of,
+            })
+            .await?;
+        shell.screen.reply(&page, |screen, page| {
+            tables::page(tables::records(screen, &page.memories), page.cursor.as_deref(), "no memories")
+        })?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,124 @@
+//! The tables that several commands print.
+
+use comfy_table::{Attribute, Cell, Table};
+use memlog_actors::api::{Time, audit, job::Job, record::Record};
+
+use super::{screen::Screen, words::written};
+
+/// Seconds are enough for people, and a space reads better than a `T`.
+pub(super) fn moment(time: Time) -> String {
+    time.timestamp().strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// Something that may be absent.
+pub(super) fn or_dash(value: Option<&str>) -> &str {
+    value.unwrap_or("-")
+}
+
+fn dim(text: impl ToString) -> Cell {
+    Cell::new(text).add_attribute(Attribute::Dim)
+}
+
+/// What a record says: its summary, else its content on one line, else that it is gone.
+pub(super) fn said(record: &Record) -> String {
+    let content = record.content.as_ref().and_then(Option::as_deref);
+    let text = record.summary.as_deref().or(content).unwrap_or("(forgotten)");
+    one_line(text, 160)
+}
+
+/// The first `chars_max` characters on one line.
+pub(super) fn one_line(text: &str, chars_max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Records as a list shows them; with a column of scores if they have any.
+pub(super) fn records(screen: &Screen, records: &[Record]) -> Table {
+    let scored = records.iter().any(|record| record.score.is_some());
+    let mut headings = vec!["type", "memory", "who", "session", "when", "sources", "id"];
+    if scored {
+        headings.insert(0, "score");
+    }
+    let mut table = screen.table(&headings);
+    for record in records {
+        let mut row = vec![
+            Cell::new(written(&record.item_type)),
+            Cell::new(said(record)),
+            Cell::new(or_dash(record.speaker.as_deref())),
+            Cell::new(or_dash(record.session_id.as_deref())),
+            Cell::new(moment(record.timestamp)),
+            Cell::new(sources(record)),
+            dim(&record.id),
+        ];
+        if scored {
+            row.insert(0, Cell::new(record.score.map_or_else(String::new, |score| format!("{score:.2}"))));
+        }
+        table.add_row(row);
+    }
+    table
+}
+
+/// The messages that a record was made from; past three only how many.
+fn sources(record: &Record) -> String {
+    match record.sources.as_slice() {
+        [] => "-".to_owned(),
+        few @ ([_] | [_, _] | [_, _, _]) => few.join(" "),
+        many => format!("{} messages", many.len()),
+    }
+}
+
+/// Events of the log.
+pub(super) fn events(screen: &Screen, events: &[audit::Event]) -> Table {
+    let mut table = screen.table(&["seq", "event", "at", "by", "profile", "record", "stream", "version"]);
+    for event in events {
+        table.add_row([
+            Cell::new(event.seq),
+            Cell::new(&event.event_type),
+            Cell::new(moment(event.at)),
+            Cell::new(or_dash(event.by.as_deref())),
+            Cell::new(or_dash(event.profile.as_deref())),
+            Cell::new(or_dash(event.record_id.as_deref())),
+            dim(&event.stream),
+            dim(event.version),
+        ]);
+    }
+    table
+}
+
+/// Extraction jobs.
+pub(super) fn jobs(screen: &Screen, jobs: &[Job]) -> Table {
+    let mut table = screen.table(&["state", "profile", "session", "accepted", "tries", "records", "error", "id"]);
+    for job in jobs {
+        table.add_row([
+            Cell::new(written(&job.state)),
+            Cell::new(&job.profile),
+            Cell::new(or_dash(job.session_id.as_deref())),
+            Cell::new(moment(job.created_at)),
+            Cell::new(job.attempts),
+            Cell::new(job.records.len()),
+            Cell::new(or_dash(job.error.as_deref())),
+            dim(&job.job_id),
+        ]);
+    }
+    table
+}
+
+/// Names and values, one a line, the values aligned.
+pub(super) fn pairs(pairs: &[(&str, String)]) -> String {
+    let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    pairs.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+}
+
+/// The table, or a sentence when it has no rows; and how to see the next page when there is one.
+pub(super) fn page(table: Table, cursor: Option<&str>, empty: &str) -> String {
+    if table.is_empty() {
+        return empty.to_owned();
+    }
+    match cursor {
+        None => table.to_string(),
+        Some(cursor) => format!("{table}\nmore: --cursor {cursor}"),
+    }
+}

@@ -1,0 +1,99 @@
+//! What people see, as snapshots: the help, the tables, the errors.
+
+use clap::CommandFactory as _;
+use memlog_actors::api::{Error, Time, audit::Event, error::Kind, record::Record};
+use serde_json::json;
+
+use super::{Cli, fail::Fail, screen::Screen, show, tables};
+
+fn help(command: &str) -> String {
+    let mut cli = Cli::command().term_width(100);
+    cli.build();
+    let command = match command {
+        "" => &mut cli,
+        name => cli.find_subcommand_mut(name).unwrap(),
+    };
+    command.render_help().to_string()
+}
+
+// The help is the manual that people read first; a change to it should be seen.
+#[test]
+fn the_help_says_what_there_is() {
+    insta::assert_snapshot!("help", help(""));
+    insta::assert_snapshot!("help_ingest", help("ingest"));
+    insta::assert_snapshot!("help_search", help("search"));
+}
+
+#[test]
+fn the_command_line_contradicts_itself_nowhere() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn a_mistyped_type_is_refused_with_the_right_ones() {
+    let words = ["memlog", "remember", "Feed the cat.", "--type", "chore"].map(Into::into);
+    let error = Cli::parse_from(words).unwrap_err();
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.to_string().contains("`guideline`"), "{error}");
+}
+
+fn record() -> Record {
+    serde_json::from_value(json!({
+        "id": "0198a000-0000-7000-8000-000000000001", "type": "task", "summary": "Water the ferns on Friday",
+        "content": "Please water the ferns\non Friday.", "profile": "home", "session_id": "monday", "user_id": null,
+        "agent_id": null, "speaker": "Ines", "metadata": {"room": "hall"}, "status": "valid",
+        "timestamp": "2026-03-02T10:00:00Z", "expires_at": null, "version": 1, "sources": ["m1", "m2"],
+        "superseded_by": null, "created_at": "2026-03-02T10:00:01.5Z", "updated_at": "2026-03-02T10:00:01.5Z"
+    }))
+    .unwrap()
+}
+
+// The columns are what people read every day: the id to copy, the sources to check, when in a form that sorts.
+#[test]
+fn records_are_a_table() {
+    let bare = Record { speaker: None, session_id: None, sources: Vec::new(), summary: None, ..record() };
+    let forgotten = Record { content: Some(None), ..bare.clone() };
+    insta::assert_snapshot!("records", tables::records(&Screen::plain(), &[record(), bare, forgotten]));
+    let scored = Record { score: Some(0.71834), ..record() };
+    insta::assert_snapshot!("records_scored", tables::records(&Screen::plain(), &[scored]));
+    insta::assert_snapshot!("record", show::people(&record()));
+}
+
+#[test]
+fn events_are_a_table() {
+    let event = Event {
+        seq: 1027,
+        event_type: "saved".to_owned(),
+        at: Time::parse("2026-03-02T10:00:01Z").unwrap(),
+        by: Some("user:ines".to_owned()),
+        profile: Some("home".to_owned()),
+        stream: "0198a000-0000-7000-8000-000000000002".to_owned(),
+        version: 3,
+        record_id: Some("0198a000-0000-7000-8000-000000000001".to_owned()),
+    };
+    let erased = Event { event_type: "forgot".to_owned(), by: None, profile: None, record_id: None, ..event.clone() };
+    insta::assert_snapshot!("events", tables::events(&Screen::plain(), &[event, erased]));
+}
+
+// An error that does not say what to do next sends people to the source.
+#[test]
+fn errors_say_what_to_do_next_and_keep_the_apis_fields() {
+    let unregistered = Error::invalid("speaker", "speaker is not registered").with("speaker", "Ines");
+    let errors = [
+        unregistered.clone(),
+        Error::not_found("profile", "hom"),
+        Error::not_found("memory_id", "x"),
+        Error::unavailable("shutting down", 250),
+        Error::timeout("extraction is not done"),
+        Error::new(Kind::Conflict, "it was superseded").with("superseded_by", "y"),
+    ];
+    let told: Vec<_> =
+        errors.map(Fail::Refused).iter().map(|fail| format!("{fail}\n  {}", fail.hint().unwrap_or_default())).collect();
+    insta::assert_snapshot!("errors", told.join("\n"));
+    assert_eq!(
+        Fail::Refused(unregistered).body(),
+        json!({"type": "error", "error": {
+            "type": "invalid_request_error", "message": "speaker is not registered", "field": "speaker", "speaker": "Ines"
+        }})
+    );
+}

@@ -1,0 +1,46 @@
+//! `memlog verify`: whether every chain, hash and key of the log holds. Exit code 3 when not.
+
+use memlog_actors::api::audit::{Head, Verified, Verify};
+
+use super::{
+    Outcome, Shell,
+    fail::Fail,
+    screen::{BAD, GOOD, Screen},
+    words,
+};
+
+/// The exit code of a log that does not hold.
+const BROKEN: u8 = 3;
+
+/// Against what.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A head that an earlier verify printed: proves that nothing was cut or rolled back since
+    #[arg(long, value_name = "SEQ:HASH", value_parser = words::head)]
+    expect: Option<Head>,
+}
+
+impl Args {
+    pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
+        let verified = shell.call(Verify { expect: self.expect }).await?;
+        shell.screen.reply(&verified, people)?;
+        Ok(if verified.ok { Outcome::Done } else { Outcome::Unwell(BROKEN) })
+    }
+}
+
+/// The finding, and the head to keep.
+pub(super) fn people(_: &Screen, verified: &Verified) -> String {
+    let Verified { events, head: Head { seq, hash }, .. } = verified;
+    match &verified.first_break {
+        Some(at) => format!(
+            "{BAD}broken{BAD:#}: stream {}, version {}: {}\nstop writing, keep a copy of the data folder, and restore the last backup that verifies",
+            at.stream, at.version, at.reason
+        ),
+        None if verified.ok => format!(
+            "{GOOD}ok{GOOD:#}: {events} events checked\nhead {seq}:{hash}\nkeep it elsewhere: memlog verify --expect {seq}:{hash} proves later that nothing was cut"
+        ),
+        None => format!(
+            "{BAD}broken{BAD:#}: the expected head is not in this log, it was cut or rolled back\nhead {seq}:{hash}"
+        ),
+    }
+}

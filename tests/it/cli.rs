@@ -1,0 +1,290 @@
+//! The command line as people and scripts use it: the binary on a temporary folder, its output and its exit codes.
+//!
+//! No model is looked for, so that the tests are the same everywhere: search is by keyword.
+
+use std::{
+    io::Write as _,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A data folder and the binary on it.
+struct Memlog {
+    folder: TempDir,
+}
+
+impl Memlog {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn data(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The binary, without anything of the environment that it would read.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memlog"));
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MEMLOG_")) {
+            command.env_remove(name);
+        }
+        let nowhere = self.folder.path().join("home");
+        command.env("HOME", &nowhere).env("XDG_CONFIG_HOME", &nowhere).env("XDG_CACHE_HOME", &nowhere);
+        command.env("MEMLOG_DATA", self.folder.path().join("data")).args(words);
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Runs what must succeed and returns what it printed.
+    fn ok(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "memlog {words:?}: {:?}\n{errors}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The same with `--json`; one object a line.
+    fn json(&self, words: &[&str]) -> Vec<Value> {
+        let printed = self.ok(&[words, &["--json"]].concat());
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Runs what must fail; the exit code and the error's body, which has to be the last line of stderr.
+    fn refused(&self, words: &[&str]) -> (i32, Value) {
+        let output = self.run(&[words, &["--json"]].concat());
+        assert!(output.stdout.is_empty(), "a refused command prints nothing to stdout");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        let body: Value = serde_json::from_str(errors.lines().last().unwrap()).unwrap();
+        assert_eq!(body["type"], "error");
+        (output.status.code().unwrap(), body["error"].clone())
+    }
+
+    fn remember(&self, content: &str) -> String {
+        let reply = self.json(&["remember", content]).remove(0);
+        assert_eq!(reply["status"], "stored");
+        reply["memory"]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+fn contents(found: &Value) -> Vec<&str> {
+    found["memories"].as_array().unwrap().iter().filter_map(|memory| memory["content"].as_str()).collect()
+}
+
+// The way of a new user: every command starts a process of its own, so each one also proves that the one before it left
+// everything on disk.
+#[test]
+fn a_memory_lives_from_remember_to_forget() {
+    let memlog = Memlog::new();
+    let ferns = memlog.remember("The ferns in the hall need water every Friday.");
+    let kettle = memlog.remember("The kettle came from grandmother Ottilie.");
+
+    let found = memlog.json(&["search", "who gave us the kettle"]).remove(0);
+    assert_eq!(contents(&found)[0], "The kettle came from grandmother Ottilie.");
+    assert_eq!(found["mode"], "keyword");
+    let recalled = memlog.json(&["recall", "when do the ferns get water?"]).remove(0);
+    assert_eq!(recalled["candidates"][0]["id"], ferns.as_str());
+
+    let listed = memlog.json(&["memories"]).remove(0);
+    let ids: Vec<_> = listed["memories"].as_array().unwrap().iter().map(|memory| memory["id"].clone()).collect();
+    assert_eq!(ids, [kettle.as_str(), ferns.as_str()], "newest first");
+    assert!(memlog.ok(&["memories"]).contains(&kettle), "people see the id that they need for the next command");
+
+    let head = memlog.json(&["verify"]).remove(0)["head"].clone();
+    assert_eq!(memlog.json(&["forget", &kettle]).remove(0)["memory"]["id"], kettle.as_str());
+    assert!(contents(&memlog.json(&["search", "kettle Ottilie"]).remove(0)).is_empty());
+    let past = head["seq"].to_string();
+    assert!(contents(&memlog.json(&["search", "kettle Ottilie", "--as-of", &past]).remove(0)).is_empty());
+    let (code, error) = memlog.refused(&["show", &kettle]);
+    assert_eq!((code, error["type"].as_str()), (1, Some("not_found_error")));
+
+    let types: Vec<_> = memlog
+        .json(&["log", "--record", &kettle])
+        .iter()
+        .map(|event| event["type"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(types, ["saved", "forgot"]);
+    let expect = format!("{}:{}", head["seq"], head["hash"].as_str().unwrap());
+    assert_eq!(memlog.json(&["verify", "--expect", &expect]).remove(0)["ok"], true);
+    assert_eq!(memlog.json(&["history", &ferns]).remove(0)["events"][0]["type"], "saved");
+}
+
+// Exported chats come as files; the same file twice must not double anything, and a bad line must store nothing.
+#[test]
+fn a_conversation_is_read_from_a_file_and_its_memories_come_out() {
+    let memlog = Memlog::new();
+    let file = memlog.data().join("chat.jsonl");
+    let lines = r#"{"role":"user","speaker":"Ines","content":"My boat is called Seagull and lies in Faro.","session_id":"boat","id":"b1"}
+{"role":"assistant","speaker":"me","content":"A fine name.","session_id":"boat","id":"b2"}
+"#;
+    std::fs::write(&file, lines).unwrap();
+    let path = file.to_str().unwrap();
+    let reply = memlog.json(&["ingest", path]).remove(0);
+    assert_eq!((reply["accepted"].as_u64(), reply["session_id"].as_str()), (Some(2), Some("boat")));
+    assert_eq!(memlog.json(&["ingest", path]).remove(0)["duplicates"], 2);
+
+    let listed = memlog.json(&["memories"]).remove(0);
+    let memory = &listed["memories"][0];
+    assert_eq!((memory["speaker"].as_str(), memory["sources"][0].as_str()), (Some("Ines"), Some("b1")));
+    assert_eq!(memlog.json(&["speaker", "list"]).remove(0)["speakers"][0]["speaker"], "Ines");
+    assert_eq!(memlog.json(&["jobs", "list"]).remove(0)["jobs"][0]["state"], "done");
+    assert_eq!(memlog.json(&["profiles"]).remove(0)["profiles"][0]["messages"], 2);
+    assert!(memlog.ok(&["summary"]).contains("Seagull"));
+
+    std::fs::write(&file, format!("{lines}{{\"role\":\"user\"}}\n")).unwrap();
+    let (code, error) = memlog.refused(&["ingest", path, "--profile", "other"]);
+    assert_eq!(code, 2);
+    assert!(error["message"].as_str().unwrap().contains("line 3: missing field `content`"), "{error}");
+    assert_eq!(memlog.json(&["profiles"]).remove(0)["profiles"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn messages_can_come_through_a_pipe() {
+    let memlog = Memlog::new();
+    let mut child = memlog
+        .command(&["ingest", "-", "--session", "piped", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let line = b"{\"role\":\"user\",\"content\":\"The piped kettle sings in F sharp.\"}\n";
+    child.stdin.take().unwrap().write_all(line).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let reply: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((reply["accepted"].as_u64(), reply["session_id"].as_str()), (Some(1), Some("piped")));
+}
+
+// Views can be thrown away at any time; what they answered before, they must answer again.
+#[test]
+fn a_rebuild_changes_no_answer() {
+    let memlog = Memlog::new();
+    for content in ["The tuner Luis comes on 30 May.", "Mrs Okafor keeps bees.", "The oven runs hot on the left."] {
+        memlog.remember(content);
+    }
+    let ids = |found: &Value| -> Vec<String> {
+        found["memories"].as_array().unwrap().iter().map(|memory| memory["id"].to_string()).collect()
+    };
+    let before = memlog.json(&["search", "who keeps bees and who tunes"]).remove(0);
+    let rebuilt = memlog.json(&["rebuild"]).remove(0);
+    assert_eq!((rebuilt["profiles"].as_u64(), rebuilt["records"].as_u64()), (Some(1), Some(3)));
+    let after = memlog.json(&["search", "who keeps bees and who tunes"]).remove(0);
+    assert!(!ids(&before).is_empty());
+    assert_eq!(ids(&before), ids(&after));
+}
+
+// Scripts branch on the exit code, and people read what to do next.
+#[test]
+fn failures_have_their_exit_codes_and_say_what_to_do() {
+    let memlog = Memlog::new();
+    let (code, error) = memlog.refused(&["search", "anything", "--profile", "nobody"]);
+    assert_eq!((code, error["profile"].as_str()), (1, Some("nobody")));
+    let (code, error) = memlog.refused(&["remember", "Hello there, world.", "--speaker", "Ines"]);
+    assert_eq!((code, error["speaker"].as_str()), (1, Some("Ines")));
+
+    let output = memlog.run(&["remember", "Hello there, world.", "--speaker", "Ines"]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(words.contains("memlog speaker add 'Ines'"), "{words}");
+
+    let (code, error) = memlog.refused(&["search"]);
+    assert_eq!((code, error["type"].as_str()), (2, Some("invalid_request_error")), "no query");
+    assert_eq!(memlog.run(&["remember", "x", "--type", "chore"]).status.code(), Some(2));
+    assert_eq!(memlog.run(&["verify", "--expect", "12"]).status.code(), Some(2));
+    assert_eq!(memlog.run(&["forget", "--whole-profile"]).status.code(), Some(2), "which profile is not said");
+    assert_eq!(memlog.run(&["forget"]).status.code(), Some(2));
+}
+
+// A cut or exchanged log is exactly what a script must notice.
+#[test]
+fn verify_exits_with_3_when_the_log_is_not_the_expected_one() {
+    let memlog = Memlog::new();
+    memlog.remember("The ferns need water on Friday.");
+    let seq = memlog.json(&["verify"]).remove(0)["head"]["seq"].to_string();
+    let expect = format!("{seq}:{}", "0".repeat(64));
+    let output = memlog.run(&["verify", "--expect", &expect]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_misspelt_key_of_the_configuration_is_refused_by_its_name() {
+    let memlog = Memlog::new();
+    let file = memlog.data().join("memlog.toml");
+    std::fs::write(&file, "profile = 'cabin'\n[limits]\nspeakers_max = 1\n").unwrap();
+    let config = ["--config", file.to_str().unwrap()];
+    memlog.ok(&[&["speaker", "add", "Ines"], &config[..]].concat());
+    let (code, error) = memlog.refused(&[&["speaker", "add", "Tomas"], &config[..]].concat());
+    assert_eq!((code, error["speaker_limit"].as_u64()), (1, Some(1)));
+    assert_eq!(memlog.json(&["profiles"]).remove(0)["profiles"][0]["name"], "cabin");
+
+    std::fs::write(&file, "[limits]\nspeaker_max = 1\n").unwrap();
+    let (code, error) = memlog.refused(&[&["memories"], &config[..]].concat());
+    assert_eq!(code, 2);
+    assert!(error["message"].as_str().unwrap().contains("`speaker_max`"), "{error}");
+}
+
+// What the README shows first has to work on every machine, without a model, and its proofs have to hold.
+#[test]
+fn the_demo_plays_and_every_proof_in_it_holds() {
+    let memlog = Memlog::new();
+    let told = memlog.ok(&["demo"]);
+    assert!(!told.contains("NOT SO"), "{told}");
+    for part in ["sage green", "20 June", "walnut", "garden-3", "no search finds it any more", "forgot"] {
+        assert!(told.contains(part), "{part} is missing in\n{told}");
+    }
+    assert!(!memlog.data().join("data").exists(), "the demo leaves other folders alone");
+
+    let steps = memlog.json(&["demo", "--data", memlog.data().join("kept").to_str().unwrap()]);
+    let proof = steps.iter().find(|step| step["step"] == "proof").unwrap();
+    assert_eq!((proof["reply"]["found_now"].as_u64(), proof["reply"]["verified"].as_bool()), (Some(0), Some(true)));
+    let past = steps.iter().filter(|step| step["step"] == "recall").nth(3).unwrap();
+    assert!(past["reply"]["answer"].as_str().unwrap().contains("yellow"), "{past}");
+}
+
+#[test]
+fn the_doctor_names_what_is_missing_and_what_to_do() {
+    let memlog = Memlog::new();
+    let report = memlog.json(&["doctor"]).remove(0);
+    let level = |about: &str| {
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["about"] == about).unwrap()["level"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([level("model"), level("log"), level("data folder")], ["warn", "ok", "ok"]);
+    memlog.remember("The ferns need water on Friday.");
+    assert!(memlog.ok(&["doctor"]).contains("deploy/fetch-model"));
+}
+
+// Two conversations of our own in LoCoMo's shape: the figures must be right where they can be worked out by hand.
+#[test]
+fn an_evaluation_writes_a_run_and_reckons_its_recall() {
+    let memlog = Memlog::new();
+    let file = memlog.data().join("talks.json");
+    let sample = |id: &str, text: &str| {
+        format!(
+            r#"{{"sample_id":"{id}","conversation":{{"speaker_a":"Ines","speaker_b":"Tomas",
+            "session_1_date_time":"1:56 pm on 8 May, 2023","session_1":[
+            {{"speaker":"Ines","dia_id":"D1:1","text":"{text}"}},
+            {{"speaker":"Tomas","dia_id":"D1:2","text":"","blip_caption":"a steaming bowl of noodles"}}]}},
+            "qa":[{{"question":"{text}","category":4,"evidence":["D1:1"]}},
+            {{"question":"steaming noodles","category":1,"evidence":["D1:2","D1:1"]}},
+            {{"question":"nothing","category":5,"evidence":[]}}]}}"#
+        )
+    };
+    let one = sample("talk-1", "I bought a red kayak in Faro.");
+    std::fs::write(&file, format!("[{one},{}]", sample("talk-2", "My brother repairs accordions."))).unwrap();
+    let run = memlog.data().join("run.jsonl");
+    let words = ["eval", "locomo", file.to_str().unwrap(), "--run", run.to_str().unwrap()];
+    let report = memlog.json(&words).remove(0);
+    assert_eq!((report["turns"].as_u64(), report["questions"].as_u64()), (Some(4), Some(6)));
+    let single_hop = report["recall"].as_array().unwrap().iter().find(|row| row[0] == "4 single-hop").unwrap();
+    assert_eq!(single_hop[1]["at"][0], 1.0);
+
+    let run = std::fs::read_to_string(run).unwrap();
+    let lines: Vec<Value> = run.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[3]["question_id"], "talk-2/q0");
+    assert_eq!(lines[3]["retrieved"][0]["source_ids"][0], "talk-2/D1:1");
+    assert!(!memlog.data().join("data").exists(), "a measurement leaves other folders alone");
+}
