@@ -240,8 +240,13 @@ fn the_demo_plays_and_every_proof_in_it_holds() {
     let steps = memlog.json(&["demo", "--data", memlog.data().join("kept").to_str().unwrap()]);
     let proof = steps.iter().find(|step| step["step"] == "proof").unwrap();
     assert_eq!((proof["reply"]["found_now"].as_u64(), proof["reply"]["verified"].as_bool()), (Some(0), Some(true)));
-    let past = steps.iter().filter(|step| step["step"] == "recall").nth(3).unwrap();
-    assert!(past["reply"]["answer"].as_str().unwrap().contains("yellow"), "{past}");
+    let answers: Vec<_> = steps
+        .iter()
+        .filter(|step| step["step"] == "recall")
+        .map(|step| step["reply"]["answer"].as_str().unwrap())
+        .collect();
+    assert!(answers[0].lines().next().is_some_and(|first| first.contains("sage green")), "{answers:#?}");
+    assert!(answers[3].contains("sunny yellow") && !answers[3].contains("sage"), "{answers:#?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::cli::{
 /// Asked of all three sessions.
 pub(super) const QUESTIONS: [&str; 3] = [CHANGED, "When does Jonas get married?", "What is Marta allergic to?"];
 /// The first session answers this in another way than the second.
-pub(super) const CHANGED: &str = "Which colour will Marta paint the kitchen?";
+pub(super) const CHANGED: &str = "Is the kitchen going to be yellow or green?";
 /// What finds the secret.
 pub(super) const SECRET: &str = "Where is the spare key?";
 /// A word of the secret that nothing else in the conversation has.
