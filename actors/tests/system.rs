@@ -326,3 +326,32 @@ async fn what_expires_is_unreachable_by_the_clock_at_once() {
     assert!(system.profile_search(&acme(), search("alice", "spot")).await.expect("searched").reply.memories.is_empty());
     system.stop().await;
 }
+
+// The message behind a superseded record says the old thing in good words: it must not answer before its correction.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_corrected_does_not_answer() {
+    let world = World::new();
+    let system = world.start().await;
+    let request = Ingest {
+        profile: "alice".to_owned(),
+        messages: vec![message("user", "I live in Porto.")],
+        wait: Some(true),
+        ..Ingest::default()
+    };
+    system.profile_ingest(&acme(), request).await.expect("ingested");
+    let list = Memories { profile: "alice".to_owned(), ..Memories::default() };
+    let old = system.profile_memories(&acme(), list).await.expect("listed").reply.memories.remove(0);
+    let supersede = Supersede {
+        profile: "alice".to_owned(),
+        memory_id: old.id,
+        content: "The user lives in Lisbon".to_owned(),
+        ..Supersede::default()
+    };
+    system.profile_supersede(&acme(), supersede).await.expect("superseded");
+    let found = system.profile_search(&acme(), search("alice", "Where do I live, Porto?")).await.expect("found").reply;
+    let said: Vec<_> = found.memories.iter().filter_map(|memory| memory.content.clone().flatten()).collect();
+    assert_eq!(said, ["The user lives in Lisbon"]);
+    let all = Search { include_invalid: Some(true), ..search("alice", "Porto") };
+    assert!(!system.profile_search(&acme(), all).await.expect("found").reply.memories.is_empty());
+    system.stop().await;
+}

@@ -88,6 +88,10 @@ impl<A: Aggregate> Story<A> {
         self.events.iter().map(|event| event.facts.name()).collect()
     }
 
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &memlog_events::event::Facts> {
+        self.events.iter().map(|event| &event.facts)
+    }
+
     pub(crate) fn last(&self) -> &Fact {
         self.events.last().expect("something happened")
     }

@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use memlog_events::{
     code::RoleCode,
-    ids::{Micros, SpeakerId},
+    ids::{MessageId, Micros, SpeakerId},
 };
 
 use super::{
@@ -261,8 +261,16 @@ impl<'a> Bound<'a> {
         self.types.as_ref().is_none_or(|types| types.contains(&it.item))
             && self.speaker.is_none_or(|id| it.speaker == Some(id))
             && self.thread.is_none_or(|thread| thread.is_some() && it.thread == thread)
-            && (filters.include_invalid || self.state.catalog.is_valid(doc, self.now))
+            && (filters.include_invalid || self.holds(doc, it))
             && filters.metadata_filter.as_ref().is_none_or(|wanted| filter::matches(wanted, it.metadata.as_deref()))
+    }
+}
+
+impl Bound<'_> {
+    /// A record that was superseded does not, nor a message of which nothing else was kept: else the old words outrank the new.
+    fn holds(&self, doc: u32, it: &catalog::Doc) -> bool {
+        let catalog = &self.state.catalog;
+        if is_record(it) { catalog.is_valid(doc, self.now) } else { !catalog.is_outdated(MessageId(it.id), self.now) }
     }
 }
 

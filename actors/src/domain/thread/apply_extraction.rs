@@ -113,7 +113,8 @@ impl ApplyExtraction {
         let record = NewRecord {
             record_type: found.record_type,
             speaker: first.speaker,
-            timestamp: found.timestamp,
+            // Said when its message was, unless the words tell another time.
+            timestamp: found.timestamp.or(first.timestamp),
             expires_at: first.expires_at,
             sources,
             job: Some(self.job),
@@ -162,6 +163,21 @@ mod tests {
         given.do_(result);
         assert_eq!(given.names().len(), before);
         assert_eq!(given.state.records.records.len(), 1);
+    }
+
+    // A conversation of last year that is taken in today is about last year.
+    #[test]
+    fn a_record_is_of_the_time_its_message_was_said() {
+        let mut given = Story::<Thread>::new();
+        let mut conversation = ingest("trip", &["I live in Lisbon"]);
+        conversation.messages[0].timestamp = Some(Micros(77));
+        let answer = given.do_(conversation);
+        given.do_(apply(answer.job.expect("job"), vec![found("Lives in Lisbon", answer.messages[0])]));
+        let saved = given.facts().find_map(|facts| match facts {
+            Facts::Saved(saved) => Some(saved.timestamp),
+            _ => None,
+        });
+        assert_eq!(saved, Some(Some(Micros(77))));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct MessageState {
     pub id_digest: Option<Digest>,
     /// Whose words.
     pub speaker: Option<SpeakerId>,
+    /// When it was said, if the client told.
+    pub timestamp: Option<Micros>,
     /// Unreachable from here on.
     pub expires_at: Option<Micros>,
 }
@@ -108,6 +110,7 @@ impl Aggregate for Thread {
                     digest: e.digest,
                     id_digest: e.id_digest,
                     speaker: e.speaker,
+                    timestamp: e.timestamp,
                     expires_at: e.expires_at,
                 });
             }

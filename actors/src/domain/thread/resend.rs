@@ -99,6 +99,7 @@ mod tests {
             digest: digest(c),
             id_digest: None,
             speaker: None,
+            timestamp: None,
             expires_at: None,
         };
         text.chars().enumerate().map(message).collect()

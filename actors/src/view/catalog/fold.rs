@@ -189,6 +189,9 @@ impl Catalog {
             ..Doc::at(event)
         });
         self.fingerprints.entry(e.fingerprint).or_default().push(doc);
+        for source in &e.sources {
+            self.made_from.entry(*source).or_default().push(doc);
+        }
         self.ordered.insert((event.head.time, e.record.0));
         text.map(|text| Effect::Index(doc, text)).into_iter().collect()
     }
@@ -266,6 +269,12 @@ impl Catalog {
         if let Some(docs) = it.fingerprint.and_then(|fingerprint| self.fingerprints.get_mut(&fingerprint)) {
             docs.retain(|other| *other != doc);
         }
+        for source in &it.sources {
+            if let Some(records) = self.made_from.get_mut(source) {
+                records.retain(|other| *other != doc);
+            }
+        }
+        self.made_from.remove(&MessageId(it.id));
         self.ordered.remove(&(it.created_at, it.id));
         if it.item == ItemType::Message
             && let Some(thread) = it.thread.and_then(|thread| self.threads.get_mut(thread as usize))

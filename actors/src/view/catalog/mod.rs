@@ -53,6 +53,8 @@ pub struct Catalog {
     relations: HashMap<RelationId, Relation>,
     links_of: HashMap<RecordId, Vec<RelationId>>,
     fingerprints: HashMap<Digest, Vec<u32>>,
+    /// Records by the messages they were made from.
+    made_from: HashMap<MessageId, Vec<u32>>,
     /// Records, oldest first, as lists show them.
     ordered: BTreeSet<(Micros, Uuid)>,
     bytes: usize,
@@ -160,6 +162,12 @@ impl Catalog {
             self.visible(**doc, now).is_some_and(|it| tag(it) == speaker) && self.is_valid(**doc, now)
         };
         docs.iter().find(same).copied()
+    }
+
+    /// Whether all that was made of a message no longer holds: what it says was corrected since.
+    pub fn is_outdated(&self, message: MessageId, now: Micros) -> bool {
+        let records = self.made_from.get(&message);
+        records.is_some_and(|records| !records.is_empty() && !records.iter().any(|doc| self.is_valid(*doc, now)))
     }
 
     /// The message `offset` places away in the same thread, past those that are gone.
