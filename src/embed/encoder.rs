@@ -61,7 +61,11 @@ impl MiniLm {
 
     /// The numbers of a text's word pieces, cut to `TOKENS_MAX`.
     fn tokens(&self, text: &str) -> Result<Vec<u32>, EmbedFailed> {
-        let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+        let mut end = text.len().min(TEXT_BYTES_MAX);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &text[..end];
         match self.tokenizer.encode_fast(text, true) {
             Ok(encoding) => Ok(encoding.get_ids().to_vec()),
             // The tokenizer's own message may quote the text, which must not reach a log.
