@@ -71,7 +71,7 @@ impl Calls {
         Ok(Admitted { call, _body: body })
     }
 
-    /// Decodes and does a call. Whatever happens inside, there is an answer.
+    /// Decodes and does a call; a system that is not ready refuses it by itself. Whatever happens inside, there is an answer.
     pub async fn answer(
         &self,
         admitted: Admitted,
@@ -98,11 +98,6 @@ impl Calls {
         } else {
             admitted.call
         };
-        let health = self.system.health();
-        if !health.ready {
-            let reason = health.reason.unwrap_or_else(|| "see its log".to_owned());
-            return Err(Error::unavailable(format!("memlog is not ready: {reason}"), RESTART_RETRY_MS));
-        }
         let (stop, stopped) = match (waits, row.kind) {
             (true, Kind::Read) => (Phase::Closing, closing()),
             _ => (Phase::Cut, cut()),

@@ -67,19 +67,20 @@ async fn calls_under_way_are_finished_and_waits_are_broken_off() {
     let ingest = profile::Ingest { profile: "ann".to_owned(), messages: vec![message], ..Default::default() };
     memlog.call(profile::Ingest { wait: Some(true), ..ingest.clone() }).await.unwrap();
     let (embedding, extraction) = (memlog.embedding.clone(), memlog.extraction.clone());
-    embedding.shut();
     extraction.shut();
-
-    let spawned = |request: profile::Wait| {
-        let client = memlog.client.clone();
-        tokio::spawn(async move { call(&client, request).await })
-    };
     let session = profile::Ingest { session_id: Some("other".to_owned()), ..ingest };
     memlog.call(session).await.unwrap();
-    let wait = spawned(profile::Wait { profile: "ann".to_owned(), timeout_s: Some(300.0), job_id: None });
+    until("the extraction is under way", || async { extraction.waiting() > 0 }).await;
     let search = profile::Search { profile: "ann".to_owned(), query: "there".to_owned(), ..Default::default() };
+    // It sees its own writes, so after it nothing but the next question waits to be embedded.
+    memlog.call(search.clone()).await.unwrap();
+    embedding.shut();
+
+    let wait = profile::Wait { profile: "ann".to_owned(), timeout_s: Some(300.0), job_id: None };
     let client = memlog.client.clone();
-    let search = tokio::spawn(async move { call(&client, search).await });
+    let wait = tokio::spawn(async move { call(&client, wait).await });
+    let client = memlog.client.clone();
+    let search = tokio::spawn(async move { call(&client, profile::Search { query: "hi".to_owned(), ..search }).await });
     until("the search is under way", || async { embedding.waiting() > 0 }).await;
 
     let client = memlog.client.clone();
