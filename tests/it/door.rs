@@ -194,3 +194,38 @@ async fn a_reply_too_large_for_the_server_is_refused() {
     assert_eq!(memlog.call(search(1)).await.unwrap().memories.len(), 1);
     memlog.close().await;
 }
+
+/// The client library gives up its connection over a header that is no text, and its task over a stray carriage return;
+/// neither may close the door for everybody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_headers_do_not_close_the_door() {
+    use tokio::io::AsyncWriteExt;
+    let Some((nats, _data, memlog)) = opened(Limits::default()).await else { return };
+    for value in [&b"a\rb"[..], b"\xff\xfe"] {
+        let mut raw = tokio::net::TcpStream::connect(nats.url().trim_start_matches("nats://")).await.unwrap();
+        let header = [b"NATS/1.0\r\nMemlog-User: ", value, b"\r\n\r\n"].concat();
+        let publish = format!("HPUB memlog.v1.acme.profile.get {} {}\r\n", header.len(), header.len() + 2);
+        let lines =
+            [b"CONNECT {\"verbose\":false,\"headers\":true}\r\n", publish.as_bytes(), &header, b"{}\r\n"].concat();
+        raw.write_all(&lines).await.unwrap();
+        raw.write_all(b"PING\r\n").await.unwrap();
+        raw.flush().await.unwrap();
+        // The server has passed the message on when it answers what came after it.
+        read_until(&mut raw, b"PONG").await;
+        // A call that was on its way when the connection broke is lost; its client asks again.
+        let patience = std::time::Duration::from_secs(2);
+        until("the door answers", || async {
+            matches!(tokio::time::timeout(patience, memlog.call(get())).await, Ok(Ok(_)))
+        })
+        .await;
+    }
+    memlog.close().await;
+}
+
+async fn read_until(stream: &mut tokio::net::TcpStream, word: &[u8]) {
+    use tokio::io::AsyncReadExt;
+    let mut read = Vec::new();
+    while !read.windows(word.len()).any(|part| part == word) {
+        assert!(stream.read_buf(&mut read).await.unwrap() > 0, "the server closed the connection");
+    }
+}
