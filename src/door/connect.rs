@@ -101,6 +101,8 @@ pub struct Link {
     pub client: Client,
     /// Whether it stands now.
     pub connected: watch::Receiver<bool>,
+    /// How often it broke; the server then counts messages from nought again.
+    pub breaks: Arc<AtomicU64>,
 }
 
 /// Connects, and counts into `lost` what the client had to drop because it was not read fast enough.
@@ -108,9 +110,13 @@ pub async fn connect(options: &Options, lost: Arc<AtomicU64>) -> Result<Link, Er
     let addresses = addresses(&options.urls)?;
     let servers = options.shown();
     let (state, connected) = watch::channel(true);
-    let state = Arc::new(state);
+    let breaks = Arc::new(AtomicU64::new(0));
+    let (state, broken) = (Arc::new(state), breaks.clone());
     let told = servers.clone();
     let connecting = prepared(options).await?.event_callback(move |event| {
+        if matches!(event, Event::Disconnected) {
+            broken.fetch_add(1, Ordering::Relaxed);
+        }
         heard(&event, &told, &state, &lost);
         async {}
     });
@@ -120,7 +126,7 @@ pub async fn connect(options: &Options, lost: Arc<AtomicU64>) -> Result<Link, Er
     if !client.is_server_compatible(major, minor, patch) {
         return Err(Error::TooOld { servers, found: client.server_info().version });
     }
-    Ok(Link { client, connected })
+    Ok(Link { client, connected, breaks })
 }
 
 async fn prepared(options: &Options) -> Result<ConnectOptions, Error> {

@@ -40,6 +40,10 @@ const OTHER_MAX: Duration = Duration::from_secs(1);
 const READY_MAX: Duration = Duration::from_secs(10);
 /// How long calls that were cut off may take to say so, and the last replies to reach the server.
 const FLUSH_MAX: Duration = Duration::from_secs(5);
+/// Messages that may be on their way from the server when the door begins to close; see [`Station::drain`].
+const ON_THE_WAY_MAX: u64 = 10_000;
+/// What the rest of that number is filled up with: a subject of ours that is no verb and asks for no answer.
+const FILLER: &str = "memlog.v1.-.door.closing";
 /// Pauses between tries to open a connection that failed for good.
 const AGAIN_MIN: Duration = Duration::from_millis(100);
 const AGAIN_MAX: Duration = Duration::from_secs(5);
@@ -66,7 +70,7 @@ impl NatsDoor {
     /// Connects, subscribes, and returns when requests arrive.
     pub async fn open(system: System, options: Options) -> Result<Self, Error> {
         let lost = Arc::new(AtomicU64::new(0));
-        let Link { client, .. } = connect::connect(&options, lost.clone()).await?;
+        let Link { client, breaks, .. } = connect::connect(&options, lost.clone()).await?;
         refuse_another(&client).await?;
         let (phase, phases) = watch::channel(Phase::Open);
         let (work, working) = mpsc::channel(1);
@@ -81,7 +85,7 @@ impl NatsDoor {
             work,
         };
         let client = station.client.clone();
-        let attached = station.attach().await?;
+        let attached = station.attach(breaks).await?;
         let listener = tokio::spawn(station.listen(attached, phases));
         Ok(Self { phase, listener, working, client, lost })
     }
@@ -142,6 +146,10 @@ struct Station {
 /// The subscriptions of one connection.
 struct Attached {
     requests: Subscriber,
+    /// How many requests came from it.
+    taken: u64,
+    /// How often its connection broke.
+    breaks: Arc<AtomicU64>,
     discovery: JoinHandle<()>,
 }
 
@@ -152,13 +160,13 @@ impl Drop for Attached {
 }
 
 impl Station {
-    async fn attach(&self) -> Result<Attached, Error> {
+    async fn attach(&self, breaks: Arc<AtomicU64>) -> Result<Attached, Error> {
         let failed = |error: async_nats::SubscribeError| Error::Subscribe(error.to_string());
         let client = current(&self.client);
         let requests = client.queue_subscribe(format!("{PREFIX}.*.*.*"), SERVICE.to_owned()).await.map_err(failed)?;
         let questions = self.service.subscribe(&client).await.map_err(failed)?;
         let discovery = tokio::spawn(self.service.clone().serve(client.clone(), questions));
-        let attached = Attached { requests, discovery };
+        let attached = Attached { requests, taken: 0, breaks, discovery };
         // The server works in order: when this is answered, the subscriptions before it stand.
         match timeout(READY_MAX, client.request(self.service.own_ping(), "".into())).await {
             Ok(Ok(_)) => Ok(attached),
@@ -168,7 +176,7 @@ impl Station {
     }
 
     async fn listen(self, mut attached: Attached, phases: watch::Receiver<Phase>) {
-        while !self.take(&mut attached.requests, &phases).await {
+        while !self.take(&mut attached, &phases).await {
             tracing::error!("the connection to NATS broke for good; opening another one");
             match self.again(&phases).await {
                 Some(again) => attached = again,
@@ -178,23 +186,50 @@ impl Station {
     }
 
     /// Takes requests until the subscription ends; whether that was the door's own wish.
-    async fn take(&self, requests: &mut Subscriber, phases: &watch::Receiver<Phase>) -> bool {
+    async fn take(&self, attached: &mut Attached, phases: &watch::Receiver<Phase>) -> bool {
         let mut draining = false;
         loop {
             tokio::select! {
                 biased;
                 () = reached(phases.clone(), Phase::Closing), if !draining => {
                     draining = true;
-                    if requests.drain().await.is_err() {
+                    if !self.drain(attached).await {
                         return true;
                     }
                 }
-                request = requests.next() => match request {
-                    Some(request) => self.receive(request).await,
+                request = attached.requests.next() => match request {
+                    Some(request) => {
+                        attached.taken += 1;
+                        self.receive(request).await;
+                    }
                     None => return draining,
                 },
             }
         }
+    }
+
+    /// Ends the subscription without losing what the server has sent already; whether the connection still works.
+    ///
+    /// The library's drain forgets a subscription as soon as it has told the server, and with it the messages that come
+    /// before the server hears of it. So both are told to end it after the same number of messages, a little ahead, and
+    /// fillers make up that number. Once the two do not count alike, the library's way is the best there is.
+    async fn drain(&self, attached: &mut Attached) -> bool {
+        if attached.breaks.load(Ordering::Relaxed) + self.lost.load(Ordering::Relaxed) > 0 {
+            return attached.requests.drain().await.is_ok();
+        }
+        let last = attached.taken + ON_THE_WAY_MAX;
+        if attached.requests.unsubscribe_after(last).await.is_err() {
+            return false;
+        }
+        let client = current(&self.client);
+        tokio::spawn(async move {
+            for _ in 0..ON_THE_WAY_MAX {
+                if let Err(error) = client.publish(FILLER, "".into()).await {
+                    return tracing::debug!(%error, "no more fillers are needed, or none can be sent");
+                }
+            }
+        });
+        true
     }
 
     /// Must be quick: what it does is done for one request after the other.
@@ -240,7 +275,7 @@ impl Station {
             match connect::connect(&self.options, self.lost.clone()).await {
                 Ok(link) => {
                     *self.client.write().unwrap_or_else(PoisonError::into_inner) = link.client;
-                    match self.attach().await {
+                    match self.attach(link.breaks).await {
                         Ok(attached) => return Some(attached),
                         Err(error) => tracing::error!(%error, "the door cannot be opened again"),
                     }
