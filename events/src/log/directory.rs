@@ -20,7 +20,7 @@ impl Log {
     /// Who holds a name, if all the slots the holder lives by are alive.
     pub fn claim(&self, name: Digest) -> Result<Option<Holder>, Error> {
         let core = &self.0.core;
-        let row = core.read()?.claims()?.get(&name.0)?;
+        let row = core.read()?.claims()?.get_owned(&name.0)?;
         let holder = row.map(|row| rows::holder_of(row.value()));
         match holder {
             Some(holder) if core.vault.alive(holder.keys)? => Ok(Some(holder)),

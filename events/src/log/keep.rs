@@ -47,7 +47,7 @@ pub struct EmbeddingRow {
 impl Log {
     /// How far a follower is.
     pub fn checkpoint(&self, name: &str) -> Result<Position, Error> {
-        let row = self.0.core.read()?.checkpoints()?.get(name.as_bytes())?;
+        let row = self.0.core.read()?.checkpoints()?.get_owned(name.as_bytes())?;
         Ok(Position(row.map_or(0, |row| row.value())))
     }
 
@@ -61,7 +61,7 @@ impl Log {
 
     /// A stream's snapshot.
     pub fn snapshot(&self, key: StreamKey) -> Result<Option<Snapshot>, Error> {
-        let row = self.0.core.read()?.snapshots()?.get(&rows::stream_bytes(key))?;
+        let row = self.0.core.read()?.snapshots()?.get_owned(&rows::stream_bytes(key))?;
         let Some(row) = row else {
             return Ok(None);
         };
@@ -81,7 +81,7 @@ impl Log {
     /// A vector, if it is there and its subject alive.
     pub fn embedding(&self, key: EmbeddingKey) -> Result<Option<Vec<u8>>, Error> {
         let core = &self.0.core;
-        match core.read()?.embeddings()?.get(&bytes_of(key))? {
+        match core.read()?.embeddings()?.get_owned(&bytes_of(key))? {
             Some(row) => open(core, key, row.value()),
             None => Ok(None),
         }

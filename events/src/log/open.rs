@@ -202,7 +202,7 @@ fn fence(database: &Database) -> Result<Option<Uuid>, Error> {
     }
     let meta = txn.meta()?;
     let row = |name: &'static [u8]| -> Result<Option<Vec<u8>>, Error> {
-        let row = meta.get(name).map_err(super::Error::from)?;
+        let row = meta.get_owned(name).map_err(super::Error::from)?;
         Ok(row.map(|row| row.value().to_vec()))
     };
     let Some(needs) = row(rows::META_MIN_READER)? else {
@@ -242,12 +242,13 @@ struct Found {
 /// Finds where everything ends.
 fn survey(database: &Database) -> Result<Found, super::Error> {
     let txn = Reading::begin(database)?;
-    let state = txn.meta()?.get(rows::META_STATE)?;
+    let state = txn.meta()?.get_owned(rows::META_STATE)?;
     let state = state.filter(|row| row.value().len() == 16);
     let state = state.ok_or(super::Error::Row("meta"))?;
     let (head, next_slot) = (rows::le64(state.value(), 0), rows::le64(state.value(), 8));
     let mut end = End { head: Position(head), hash: [0; 32], latest: Micros(i64::MIN) };
-    if let Some((_, row)) = txn.commits()?.last()? {
+    let commits = txn.commits()?;
+    if let Some((_, row)) = commits.last()? {
         let row = CommitRow::parse(row.value());
         end = End { head: end.head.max(row.last), hash: row.hash, latest: row.latest };
     }
@@ -297,7 +298,7 @@ fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
 fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
     let events = core.read()?.events()?;
     core.blobs.sweep(|key, version, nonce| -> Result<bool, super::Error> {
-        let Some(event) = events.get(&rows::event_key(key, version))? else {
+        let Some(event) = events.get_owned(&rows::event_key(key, version))? else {
             return Ok(false);
         };
         let head = Head::parse(event.value()).map_err(|error| super::Error::Event {

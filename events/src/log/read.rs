@@ -49,7 +49,7 @@ impl Log {
 
     /// One event.
     pub fn at(&self, key: StreamKey, version: Version) -> Result<Option<Stored>, Error> {
-        let event = self.0.core.read()?.events()?.get(&rows::event_key(key, version))?;
+        let event = self.0.core.read()?.events()?.get_owned(&rows::event_key(key, version))?;
         event.map(|event| decode(key, version, event.value())).transpose()
     }
 
@@ -94,7 +94,7 @@ impl Log {
         while let Some((position, key)) = order.next()? {
             let (stream, version) = rows::event_key_of(&key);
             let missing = || wrong(stream, version, Reason::Missing);
-            let event = events.get(&key)?.ok_or_else(missing)?;
+            let event = events.get_owned(&key)?.ok_or_else(missing)?;
             let stored = decode(stream, version, event.value())?;
             if stored.head.position != position {
                 return Err(wrong(stream, version, Reason::Order));

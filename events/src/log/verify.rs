@@ -105,7 +105,8 @@ fn is_in(core: &Core, (position, hash): (Position, [u8; 32])) -> Result<bool, Er
     if position == Position(0) {
         return Ok(hash == [0; 32]);
     }
-    let row = core.read()?.commits()?.range(..=position.0)?.next_back().transpose()?;
+    let commits = core.read()?.commits()?;
+    let row = commits.range(..=position.0)?.next_back().transpose()?;
     let row = row.map(|(_, row)| CommitRow::parse(row.value()));
     Ok(row.is_some_and(|row| (row.last, row.hash) == (position, hash)))
 }
@@ -219,7 +220,7 @@ impl<'a> Check<'a> {
         if parts.chain != head::chain(chain_key, &before.chain, head_bytes, parts.facts) {
             return Ok(Some(Reason::Chain));
         }
-        let order = txn.order()?.get(&rows::order_key(key.partition, head.position))?;
+        let order = txn.order()?.get_owned(&rows::order_key(key.partition, head.position))?;
         if order.is_none_or(|row| *row.value() != rows::order_row(key, version)) {
             return Ok(Some(Reason::Order));
         }
@@ -290,7 +291,7 @@ impl<'a> Check<'a> {
                 break;
             };
             let (stream, version) = rows::event_key_of(&key);
-            match events.get(&key)? {
+            match events.get_owned(&key)? {
                 None => self.wrong(stream, version, position, Reason::Missing),
                 Some(event) => match Parts::split(event.value()) {
                     Ok(parts) if parts.head.position == position => chains.push(parts.chain),

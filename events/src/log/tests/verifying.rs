@@ -29,7 +29,7 @@ fn change(log: &Log, change: impl FnOnce(&mut Writing<'_>)) {
 
 fn event(log: &Log, key: StreamKey, version: u64) -> Vec<u8> {
     let key = rows::event_key(key, Version(version));
-    let event = log.0.core.read().unwrap().events().unwrap().get(&key).unwrap();
+    let event = log.0.core.read().unwrap().events().unwrap().get_owned(&key).unwrap();
     event.unwrap().value().to_vec()
 }
 
