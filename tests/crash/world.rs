@@ -190,7 +190,8 @@ impl Drop for World {
         let Some(pid) = pid.trim().parse().ok().and_then(Pid::from_raw) else { return };
         let command = fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
         if String::from_utf8_lossy(&command).contains(&*self.folder.path().to_string_lossy()) {
-            drop(kill_process(pid, Signal::KILL));
+            // It may have ended since.
+            kill_process(pid, Signal::KILL).unwrap_or_default();
         }
     }
 }

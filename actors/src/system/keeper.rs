@@ -1,4 +1,4 @@
-//! The housekeeping that nobody asks for: sleep, expiry, sweeping, purging.
+//! The housekeeping that nobody asks for: sleep, expiry, sweeping, purging, a sync for what has none of its own.
 
 use std::{sync::Arc, time::Duration};
 
@@ -106,6 +106,9 @@ impl Purger {
             }
             if let Err(error) = self.purge() {
                 tracing::warn!(%error, "a deletion was not purged; it is tried again");
+            }
+            if let Err(error) = self.log.sync() {
+                tracing::warn!(%error, "vectors made since the last write may have to be made again");
             }
             self
         });

@@ -1,5 +1,8 @@
 //! What followers and views keep here because it dies with its subjects or saves work: checkpoints, snapshots, vectors.
-//! All of it can be made again from the log, so none of it waits for a sync of its own.
+//! All of it can be made again from the log, so none of it waits for a sync of its own: the next append brings one, and
+//! where nothing is appended the housekeeping does.
+
+use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
@@ -76,6 +79,19 @@ impl Log {
             tables.snapshots.insert(&rows::stream_bytes(key), row.as_slice())?;
             Ok(())
         })
+    }
+
+    /// Makes durable what was kept since the last append, if anything was. Making vectors again takes a model, which may
+    /// be gone by then.
+    pub fn sync(&self) -> Result<(), Error> {
+        let core = &self.0.core;
+        if !core.unsynced.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        if let Some(reason) = core.failed.get() {
+            return Err(Error::Failed(reason.clone()));
+        }
+        core.durably(core.database.begin_write()?)
     }
 
     /// A vector, if it is there and its subject alive.

@@ -28,12 +28,12 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
 };
 
-use redb::{Database, Durability};
+use redb::{Database, Durability, WriteTransaction};
 
 use crate::{
     batch::Batch,
@@ -89,6 +89,8 @@ struct Core {
     tails: [AtomicU64; PARTITIONS as usize],
     /// Hours that have idempotency rows.
     hours: Mutex<BTreeSet<i64>>,
+    /// Whether something was written that no sync has reached yet; changed by holders of a write transaction alone.
+    unsynced: AtomicBool,
     /// Why nothing is appended any more.
     failed: OnceLock<String>,
     #[cfg(test)]
@@ -201,8 +203,8 @@ impl Core {
         drop(self.failed.set(reason));
     }
 
-    /// A small change that may be lost with the machine, because it can be made again: durable with the next append's
-    /// commit.
+    /// A small change that may be lost with the process, because it can be made again: durable with the next append's
+    /// commit, or the next [`Log::sync`].
     fn quick<T>(&self, change: impl FnOnce(&mut Writing<'_>) -> Result<T, Error>) -> Result<T, Error> {
         if let Some(reason) = self.failed.get() {
             return Err(Error::Failed(reason.clone()));
@@ -210,8 +212,15 @@ impl Core {
         let mut txn = self.database.begin_write()?;
         txn.set_durability(Durability::None).map_err(redb::Error::from)?;
         let out = change(&mut Writing::open(&txn)?)?;
+        self.unsynced.store(true, Ordering::SeqCst);
         txn.commit()?;
         Ok(out)
+    }
+
+    /// Commits with a sync, which reaches all that was committed before without one.
+    fn durably(&self, txn: WriteTransaction) -> Result<(), Error> {
+        self.unsynced.store(false, Ordering::SeqCst);
+        Ok(txn.commit()?)
     }
 }
 

@@ -6,7 +6,10 @@ use std::{
     io,
     ops::Bound,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
 };
 
 use redb::{Database, DatabaseError, ReadableTable, StorageBackend, backends::FileBackend};
@@ -128,6 +131,7 @@ impl Log {
             head: AtomicU64::new(found.end.head.0),
             tails: found.tails.map(AtomicU64::new),
             hours: Mutex::new(found.hours),
+            unsynced: AtomicBool::new(false),
             failed: OnceLock::new(),
             #[cfg(test)]
             faults: Default::default(),

@@ -79,7 +79,7 @@ impl Writer {
             return Ok(answers);
         }
         let written = group.finish()?;
-        txn.commit()?;
+        core.durably(txn)?;
         self.settle(waiting, &mut answers, written);
         Ok(answers)
     }
@@ -120,7 +120,7 @@ impl Writer {
             return;
         }
         let synced = self.core.database.begin_write().map_err(Error::from);
-        let synced = synced.and_then(|txn| Ok(txn.commit()?));
+        let synced = synced.and_then(|txn| self.core.durably(txn));
         if let Err(error) = synced.and_then(|()| Ok(self.core.vault.sync()?)) {
             self.core.fail(error.to_string());
         }

@@ -12,7 +12,7 @@ use redb::StorageBackend;
 use super::*;
 use crate::{
     batch::{IdempotencyRow, Outcome},
-    log::{Sealed, open::Disks},
+    log::{EmbeddingKey, EmbeddingRow, Sealed, open::Disks},
 };
 
 #[derive(Debug, Default)]
@@ -264,4 +264,27 @@ fn a_vault_that_fails_stops_the_log_until_it_is_opened_again() {
     let log = machine.restarted(0).open(dir.path()).unwrap();
     assert!(!log.alive(thread.path(slot)).unwrap(), "erased before `open` returned");
     assert_eq!(log.verify(None).unwrap().first_break, None);
+}
+
+/// Vectors are kept without a sync, since an append follows soon. After the last append of a busy day none does, and the
+/// model that made them may be gone when the process is killed.
+#[test]
+fn what_is_kept_beside_the_log_is_durable_once_synced() {
+    let dir = tempfile::tempdir().unwrap();
+    let machine = Machine::new();
+    let log = machine.open(dir.path()).unwrap();
+    let thread = Subject::new(&log, 0);
+    let (_, slot) = thread.say(&log, 0, SECRET);
+    let key = EmbeddingKey { scope: thread.key.scope, subject: slot, content: Version(1), chunk: 0, model: 1 };
+    let syncs_left = || machine.syncs_left.load(Ordering::SeqCst);
+    let kept = |log: &Log| log.embedding(key).unwrap();
+
+    let row = EmbeddingRow { key, keys: thread.path(slot), vector: vec![7; 64] };
+    log.put_embeddings(&[row]).unwrap();
+    assert_eq!(kept(&machine.restarted(0).open(dir.path()).unwrap()), None, "a kill takes back what was not synced");
+    log.sync().unwrap();
+    assert_eq!(kept(&machine.restarted(0).open(dir.path()).unwrap()), Some(vec![7; 64]));
+    let before = syncs_left();
+    log.sync().unwrap();
+    assert_eq!(syncs_left(), before, "with nothing to make durable the disk is left alone");
 }
