@@ -17,7 +17,7 @@ use memlog_actors::{
     port::{Embedder, Purpose},
 };
 use serde_json::json;
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::task::JoinSet;
 
 use crate::{
     grep::Needles,
@@ -27,7 +27,9 @@ use crate::{
 /// Of each kind.
 const SECRETS: usize = 12;
 /// Deaths, each amid the forgetting of its share.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 6;
+/// By then all of a share is forgotten.
+const PINGS_MAX: usize = 90;
 /// When all of it was said; the date is part of what is embedded.
 const SAID: &str = "2023-05-08T12:00:00Z";
 const SAID_IN_WORDS: &str = "8 May 2023";
@@ -186,24 +188,21 @@ async fn forget(client: &Client, secret: &Secret) -> Result<(), CallError> {
     }
 }
 
-/// Forgets all at once and kills after so many replies; those that had one.
-async fn forget_and_kill(served: Served, secrets: &[Secret], replies: usize) -> Vec<bool> {
-    let (acknowledged, mut count) = mpsc::channel(secrets.len());
+/// Forgets all at once and kills after so many pings, which pass the time of a process that is busy with something else;
+/// those that had a reply.
+async fn forget_and_kill(served: Served, secrets: &[Secret], pings: usize) -> Vec<bool> {
     let mut under_way = JoinSet::new();
     for (at, secret) in secrets.iter().cloned().enumerate() {
-        let (client, mut death, acknowledged) = (served.client(at), served.death(), acknowledged.clone());
+        let (client, mut death) = (served.client(at), served.death());
         under_way.spawn(async move {
             let done = unless_dead(&mut death, forget(&client, &secret)).await;
-            if let Some(done) = done {
-                done.unwrap_or_else(|error| panic!("{secret:?}: {error}"));
-                acknowledged.send(()).await.unwrap_or_default();
-                return (at, true);
-            }
-            (at, false)
+            let done = done.map(|done| done.unwrap_or_else(|error| panic!("{secret:?}: {error}")));
+            (at, done.is_some())
         });
     }
-    for _ in 0..replies {
-        count.recv().await.expect("they are forgotten");
+    let clock = served.client(secrets.len()).nats().clone();
+    for _ in 0..pings {
+        clock.request("$SRV.PING.memlog", "".into()).await.expect("memlog lives");
     }
     served.kill().await;
     let mut done = vec![false; secrets.len()];
@@ -314,26 +313,26 @@ async fn what_was_being_forgotten_when_the_process_died_is_forgotten() {
     let places: Vec<PathBuf> = [world.stores(), vec![world.log()]].concat();
     assert!(world.data().join("nats/jetstream").is_dir(), "JetStream's files are among those looked at");
 
-    let mut gone: Vec<&Secret> = Vec::new();
     for part in secrets.chunks(secrets.len().div_ceil(ROUNDS)) {
-        let done = forget_and_kill(served, part, random("forgotten before the kill", 1, part.len())).await;
+        let done = forget_and_kill(served, part, random("pings before the kill", 0, PINGS_MAX)).await;
         served = world.serve().await;
-        let mut left = Vec::new();
-        for (secret, acknowledged) in part.iter().zip(done) {
+        let (mut gone, mut left) = (Vec::new(), Vec::new());
+        for (secret, acknowledged) in part.iter().zip(&done) {
             match is_there(&served.client(0), secret).await {
-                true if acknowledged => panic!("{secret:?} was acknowledged as forgotten"),
+                true if *acknowledged => panic!("{secret:?} was acknowledged as forgotten"),
                 true => left.push(secret),
                 false => gone.push(secret),
             }
         }
-        eprintln!("{} of {} were still there", left.len(), part.len());
+        let acknowledged = done.iter().filter(|done| **done).count();
+        eprintln!("{acknowledged} of {} acknowledged, {} still there", part.len(), left.len());
         assert_gone(&served, &places, &gone, before, model.as_ref()).await;
         for secret in left {
             forget(&served.client(0), secret).await.unwrap();
-            gone.push(secret);
         }
     }
-    assert_gone(&served, &places, &gone, before, model.as_ref()).await;
+    let all: Vec<&Secret> = secrets.iter().collect();
+    assert_gone(&served, &places, &all, before, model.as_ref()).await;
     let verified = served.call(audit::Verify::default()).await;
     assert!(verified.ok, "{:?}", verified.first_break);
     served.stop().await;

@@ -55,8 +55,10 @@ pub(crate) struct Written {
 /// How a command ended that has no reply.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The process died first.
+    /// The process died first: it is done or not.
     Died,
+    /// It reached nobody, so that nothing is stored.
+    Unheard,
     /// It was refused, so that nothing is stored.
     Refused,
 }
@@ -175,7 +177,7 @@ async fn write_one(
                 // The channel is full, or closed, when the test has seen enough.
                 acknowledged.try_send(()).unwrap_or_default();
             }
-            Some(Err(CallError::NobodyAnswers)) => return (all, End::Refused),
+            Some(Err(CallError::NobodyAnswers)) => return (all, End::Unheard),
             Some(Err(CallError::Refused(error))) if error.kind == Kind::Unavailable => return (all, End::Refused),
             Some(Err(error)) => panic!("neither done nor refused: {error}"),
             None => {
@@ -191,6 +193,12 @@ async fn write_one(
 pub(crate) async fn check(served: &Served, all: &[Written]) {
     let checks = stream::iter(all.iter().enumerate());
     checks.for_each_concurrent(READERS, |(at, written)| check_one(served.client(at), written)).await;
+}
+
+/// How many had a reply, and how many had none.
+pub(crate) fn count(all: &[Written]) -> (usize, usize) {
+    let acknowledged = all.iter().filter(|written| written.heard.is_some()).count();
+    (acknowledged, all.len() - acknowledged)
 }
 
 /// Repeats all that is idempotent, and notes what was heard only now.
