@@ -28,7 +28,7 @@ use crate::{
 const SECRETS: usize = 12;
 /// Deaths, each amid the forgetting of its share.
 const ROUNDS: usize = 6;
-/// By then all of a share is forgotten.
+/// By then most of a share is forgotten.
 const PINGS_MAX: usize = 90;
 /// When all of it was said; the date is part of what is embedded.
 const SAID: &str = "2023-05-08T12:00:00Z";

@@ -81,7 +81,7 @@ impl Written {
         let [first, second] = [0, 1].map(|part| word(round, writer, turn, part));
         let told = format!("My neighbour {first} collects stamps from Norway.");
         let answered = format!("I will remember that {second} sold them in Oslo.");
-        let key = ((writer + turn) % 2 == 0).then(|| format!("key-{first}"));
+        let key = (writer + turn).is_multiple_of(2).then(|| format!("key-{first}"));
         let (said, words) = match (writer / 2 + turn) % 3 {
             0 => {
                 let remember = Remember { profile: profile.clone(), content: told, ..Remember::default() };

@@ -16,6 +16,9 @@ async fn remember(world: &World, contents: &[&str]) {
     }
 }
 
+/// How far into an event a byte lies.
+type Within = fn(&Head) -> usize;
+
 /// `seq:hash`, as `verify --expect` takes it.
 fn noted(verified: &Value) -> String {
     format!("{}:{}", verified["head"]["seq"], verified["head"]["hash"].as_str().unwrap())
@@ -29,7 +32,7 @@ fn places(file: &[u8], stream: &str, version: u64) -> Vec<(usize, Head)> {
 }
 
 /// Changes one bit of every copy of an event, `within` bytes from its start.
-fn flip(log: &Path, stream: &str, version: u64, within: impl Fn(&Head) -> usize) {
+fn flip(log: &Path, stream: &str, version: u64, within: Within) {
     let mut file = fs::read(log).unwrap();
     let places = places(&file, stream, version);
     assert!(!places.is_empty(), "the event is in the file");
@@ -50,7 +53,7 @@ async fn a_flipped_bit_is_named_by_stream_and_version() {
     let (stream, version) = (saved[1]["stream"].as_str().unwrap(), saved[1]["version"].as_u64().unwrap());
 
     let log = world.data().join("log.redb");
-    let parts: [(&str, fn(&Head) -> usize); 4] = [
+    let parts: [(&str, Within); 4] = [
         ("the time in the head", |_| 33),
         ("the chain", |_| HEAD_BYTES + 3),
         ("the facts", |_| FACTS_AT + 2),
