@@ -79,7 +79,8 @@ const SESSIONS: [&str; 3] = ["trip", "Trip", "work"];
 
 struct Run {
     world: World,
-    system: System,
+    /// None only while it starts again.
+    system: Option<System>,
     plain: Plain,
     words: u32,
     /// Where the log stood after earlier steps, and what was there then.
@@ -90,6 +91,10 @@ impl Run {
     fn word(&mut self) -> String {
         self.words += 1;
         format!("tells of zq{}x", self.words)
+    }
+
+    fn system(&self) -> &System {
+        self.system.as_ref().expect("started")
     }
 
     /// A registered speaker, none, or the assistant.
@@ -110,30 +115,33 @@ impl Run {
             Step::Forget(pick) => self.forget(pick).await,
             Step::DeleteSession(pick) => {
                 let session = SESSIONS[pick as usize % SESSIONS.len()];
-                self.system.profile_delete_session(&acme(), delete_session(session)).await.expect("deleted");
+                self.system().profile_delete_session(&acme(), delete_session(session)).await.expect("deleted");
                 self.plain.delete_session(session);
             }
             Step::DeleteProfile => {
-                self.system.profile_delete(&acme(), delete()).await.expect("deleted");
+                self.system().profile_delete(&acme(), delete()).await.expect("deleted");
                 self.plain = Plain::default();
                 self.moments.clear();
             }
             Step::AddSpeaker(pick) => {
                 let name = NAMES[pick as usize];
                 let add = speaker::Add { profile: ALICE.to_owned(), speaker: name.to_owned() };
-                self.system.speaker_add(&acme(), add).await.expect("added");
+                self.system().speaker_add(&acme(), add).await.expect("added");
                 self.plain.add_speaker(name);
             }
             Step::RemoveSpeaker(pick) => {
                 let name = NAMES[pick as usize];
                 let remove = speaker::Remove { profile: ALICE.to_owned(), speaker: name.to_owned() };
-                let removed = self.system.speaker_remove(&acme(), remove).await;
+                let removed = self.system().speaker_remove(&acme(), remove).await;
                 assert_eq!(removed.is_ok(), self.plain.remove_speaker(name), "{removed:?}");
             }
             Step::Clock(pick) => {
                 self.world.clock.forward([1_000, 3_600_000_000, DAY_MICROS, 3 * DAY_MICROS][pick as usize])
             }
-            Step::Restart => self.system = self.world.restart(self.system.clone()).await,
+            Step::Restart => {
+                let system = self.system.take().expect("started");
+                self.system = Some(self.world.restart(system).await);
+            }
         }
     }
 
@@ -150,7 +158,7 @@ impl Run {
         let now = self.now();
         let expected = self.plain.saying(&content, request.speaker.as_deref(), now);
         let tag = request.speaker.clone();
-        let stored = self.system.profile_remember(&acme(), request).await.expect("remembered").reply;
+        let stored = self.system().profile_remember(&acme(), request).await.expect("remembered").reply;
         assert_eq!(stored.duplicate_of, expected.clone(), "{content}");
         if expected.is_none() {
             // The clock ticks while the command runs, so the model takes the moment that the record shows.
@@ -190,7 +198,7 @@ impl Run {
             ..message("user", &it.text)
         });
         let request = world::ingest(session_id.as_deref(), messages.collect());
-        let reply = self.system.profile_ingest(&acme(), request).await.expect("ingested").reply;
+        let reply = self.system().profile_ingest(&acme(), request).await.expect("ingested").reply;
         assert_eq!((reply.accepted as usize, reply.duplicates as usize), (sent.len() - again, again), "{sent:?}");
         for (it, id) in sent.iter().zip(&reply.message_ids) {
             if let Some(known) = &it.known {
@@ -214,7 +222,7 @@ impl Run {
             return;
         };
         let get = memlog_actors::api::job::Get { job_id, as_of: None };
-        let job = self.system.job_get(&acme(), get).await.expect("a job").reply.job;
+        let job = self.system().job_get(&acme(), get).await.expect("a job").reply.job;
         let mut made = job.records.into_iter();
         for text in texts {
             let (message, tag) = self.plain.message(session, &text).expect("appended");
@@ -238,10 +246,10 @@ impl Run {
             assistant: assistant.clone(),
             session_id: Some(session.to_owned()),
         };
-        let reply = self.system.profile_add_turn(&acme(), turn).await.expect("added").reply;
+        let reply = self.system().profile_add_turn(&acme(), turn).await.expect("added").reply;
         assert_eq!((reply.accepted, reply.duplicates), (2, 0), "a turn is always appended");
         let wait = Wait { profile: ALICE.to_owned(), job_id: reply.job_id.clone(), timeout_s: None };
-        self.system.profile_wait(&acme(), wait).await.expect("done");
+        self.system().profile_wait(&acme(), wait).await.expect("done");
         self.plain.open(session);
         for (text, id) in [&user, &assistant].into_iter().zip(reply.message_ids) {
             let role = if text == &user { "user" } else { "assistant" };
@@ -259,7 +267,7 @@ impl Run {
             content: content.clone(),
             ..Supersede::default()
         };
-        match self.system.profile_supersede(&acme(), request).await {
+        match self.system().profile_supersede(&acme(), request).await {
             Ok(new) => {
                 let expires = new.reply.memory.expires_at.map(|at| at.0.0);
                 self.plain.supersede(&old, new.reply.memory.id, &content, expires);
@@ -274,7 +282,7 @@ impl Run {
 
     async fn forget(&mut self, pick: u8) {
         let Some(line) = self.plain.pick(pick, self.now()).cloned() else { return };
-        let gone = self.system.profile_forget(&acme(), world::forget(&line.id)).await.expect("forgotten").reply.memory;
+        let gone = self.system().profile_forget(&acme(), world::forget(&line.id)).await.expect("forgotten").reply.memory;
         assert_eq!(gone.content, Some(Some(line.text.clone())));
         self.plain.forget(&line);
     }
@@ -289,10 +297,10 @@ impl Run {
         self.compare_list(&self.plain.lines.clone(), None).await;
         let get = |as_of| Get { profile: ALICE.to_owned(), as_of };
         if self.plain.exists() {
-            let profile = self.system.profile_get(&acme(), get(None)).await.expect("a profile").reply.profile;
+            let profile = self.system().profile_get(&acme(), get(None)).await.expect("a profile").reply.profile;
             let counts = (profile.memories, profile.messages, profile.sessions, profile.speakers);
             assert_eq!(counts, self.plain.counts(now));
-            self.moments.push((self.system.health().seq, self.plain.lines.clone()));
+            self.moments.push((self.system().health().seq, self.plain.lines.clone()));
         }
         self.compare_search(pick).await;
         if let Some((seq, lines)) = self.moments.get(pick as usize % self.moments.len().max(1)).cloned() {
@@ -308,7 +316,7 @@ impl Run {
             let mut cursor = None;
             loop {
                 let page = Memories { status: Some(status), limit: Some(3), cursor, as_of, ..list() };
-                let page = match self.system.profile_memories(&acme(), page).await {
+                let page = match self.system().profile_memories(&acme(), page).await {
                     Ok(page) => page.reply,
                     Err(error) => {
                         assert!(error.kind == Kind::NotFound && !self.plain.exists(), "{error}");
@@ -329,7 +337,7 @@ impl Run {
             for (record, line) in listed.iter().zip(wanted) {
                 self.compare_one(record, line, lines);
                 let read = Memory { profile: ALICE.to_owned(), memory_id: line.id.clone(), as_of };
-                let read = self.system.profile_memory(&acme(), read).await.expect("listed").reply.memory;
+                let read = self.system().profile_memory(&acme(), read).await.expect("listed").reply.memory;
                 self.compare_one(&read, line, lines);
                 assert_eq!(read.content, Some(Some(line.text.clone())));
             }
@@ -353,7 +361,7 @@ impl Run {
             return;
         }
         let word = format!("zq{}x", u32::from(pick) % self.words + 1);
-        let found = match self.system.profile_search(&acme(), search(&word)).await {
+        let found = match self.system().profile_search(&acme(), search(&word)).await {
             Ok(found) => found.reply.memories,
             Err(error) => {
                 assert!(error.kind == Kind::NotFound && !self.plain.exists(), "{error}");
@@ -366,8 +374,13 @@ impl Run {
             let text = hit.content.clone().flatten().expect("content");
             assert!(texts.get(&hit.id) == Some(&text), "a hit that is not there: {hit:?}");
         }
-        for id in self.plain.matching(&word, now) {
-            assert!(found.iter().any(|hit| hit.id == id), "{word} is not found: {id}");
+        for any in self.plain.matching(&word, now) {
+            let told = found.iter().any(|hit| any.contains(&hit.id));
+            assert!(told, "{word} is not found: {any:?} in {found:#?} of {:#?}", self.plain);
+        }
+        for hit in &found {
+            let beside = found.iter().any(|other| other.sources.contains(&hit.id));
+            assert!(!beside, "a message is listed beside the record made from it: {hit:?}");
         }
     }
 }
@@ -380,14 +393,14 @@ fn run_cases(cases: u32) {
         runtime.block_on(async {
             let world = World::new();
             let system = world.start().await;
-            let mut run = Run { world, system, plain: Plain::default(), words: 0, moments: Vec::new() };
+            let mut run = Run { world, system: Some(system), plain: Plain::default(), words: 0, moments: Vec::new() };
             for (step, pick) in steps {
                 run.take(step).await;
                 run.compare(pick).await;
             }
-            let verified = run.system.audit_verify(&acme(), Default::default()).await.expect("verified").reply;
+            let verified = run.system().audit_verify(&acme(), Default::default()).await.expect("verified").reply;
             assert!(verified.ok, "{verified:?}");
-            run.system.stop().await;
+            run.system().stop().await;
         });
         Ok(())
     });

@@ -235,14 +235,15 @@ impl Plain {
         records.chain(said.map(|said| (said.id.clone(), said.text.clone()))).collect()
     }
 
-    /// What a search by a word must find: records, and messages that no record found was made from.
-    pub(crate) fn matching(&self, word: &str, now: i64) -> Vec<String> {
+    /// What a search by a word must find: records, or the messages that they were made from, and other messages.
+    pub(crate) fn matching(&self, word: &str, now: i64) -> Vec<Vec<String>> {
         let says = |text: &str| text.split(' ').any(|it| it == word);
         let valid = self.lines.iter().filter(|line| line.is_alive(now) && !line.invalid && says(&line.text));
         let records: Vec<&Line> = valid.collect();
         let made = |id: &String| records.iter().any(|line| line.sources.contains(id));
         let said = self.threads.values().flatten().filter(|said| !said.gone && says(&said.text) && !made(&said.id));
-        records.iter().map(|line| line.id.clone()).chain(said.map(|said| said.id.clone())).collect()
+        let records = records.iter().map(|line| std::iter::once(&line.id).chain(&line.sources).cloned().collect());
+        records.chain(said.map(|said| vec![said.id.clone()])).collect()
     }
 }
 
