@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicI64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering},
     },
 };
 
@@ -67,6 +67,7 @@ pub struct Directory<A: Aggregate> {
     cells: Mutex<HashMap<StreamId, Cell<A>>>,
     awake: AtomicUsize,
     replays: Arc<Semaphore>,
+    closed: AtomicBool,
 }
 
 /// How often a command is brought to a stream that moved under it. A stream has one writer here, so once is the rule.
@@ -75,7 +76,7 @@ const TRIES: usize = 8;
 impl<A: Aggregate> Directory<A> {
     /// Nobody is awake. `replays` is shared by all kinds.
     pub fn new(environment: Arc<Environment>, replays: Arc<Semaphore>) -> Self {
-        Self { environment, cells: Mutex::default(), awake: AtomicUsize::new(0), replays }
+        Self { environment, cells: Mutex::default(), awake: AtomicUsize::new(0), replays, closed: AtomicBool::new(false) }
     }
 
     /// How many are awake.
@@ -124,6 +125,10 @@ impl<A: Aggregate> Directory<A> {
         let cell = self.cell(place.key.stream);
         cell.used.store(self.environment.now().0, Ordering::Relaxed);
         let mut slot = cell.actor.lock().await;
+        // Looked at under the lock: whoever wakes before is found by `sleep_all`, and nobody wakes behind it to keep the log open.
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(closing());
+        }
         if let Some(actor) = slot.as_ref().filter(|actor| actor.is_alive()) {
             return Ok(actor.clone());
         }
@@ -176,8 +181,9 @@ impl<A: Aggregate> Directory<A> {
         }
     }
 
-    /// All of them, when the system stops.
+    /// All of them, when the system stops; from here on nobody wakes.
     pub async fn sleep_all(&self) {
+        self.closed.store(true, Ordering::SeqCst);
         let streams: Vec<_> = self.cells.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect();
         for stream in streams {
             self.sleep(stream).await;

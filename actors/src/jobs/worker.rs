@@ -18,7 +18,7 @@ use crate::{
     },
     entity::Failure,
     port::{ExtractFailed, Extracted, Role, Ticket, Turn, Work},
-    system::{Inner, lookup::lock, remember::type_code},
+    system::{Inner, Tried, lookup::lock, remember::type_code},
     view::{ProfileViews, State as Views, catalog::Doc, indexed::content_of},
 };
 
@@ -61,29 +61,41 @@ impl Worker {
     /// Until the queue closes.
     pub(crate) async fn run(self) {
         while let Some(ticket) = self.inner.queue.take().await {
-            lock(&self.inner.running).insert(ticket.job, ticket.attempts + 1);
-            let done = self.work(ticket).await;
-            lock(&self.inner.running).remove(&ticket.job);
-            match done {
-                Ok(()) | Err(Unfinished::Moot) => self.inner.queue.finish(ticket),
+            self.tells(ticket, true);
+            match self.work(ticket).await {
+                Ok(()) | Err(Unfinished::Moot) => self.finish(ticket),
                 Err(Unfinished::Failed(failed)) => self.give_up_or_repeat(ticket, &failed).await,
             }
         }
+    }
+
+    fn tells(&self, ticket: Ticket, running: bool) {
+        lock(&self.inner.tried).insert(ticket.job, Tried { attempts: ticket.attempts + 1, running });
+    }
+
+    fn finish(&self, ticket: Ticket) {
+        lock(&self.inner.tried).remove(&ticket.job);
+        self.inner.queue.finish(ticket);
+    }
+
+    fn again(&self, ticket: Ticket, next: Ticket, wait: Duration) {
+        self.tells(ticket, false);
+        self.inner.queue.again(next, wait);
     }
 
     async fn give_up_or_repeat(&self, ticket: Ticket, failed: &ExtractFailed) {
         let attempts = ticket.attempts + 1;
         if failed.transient && attempts < self.inner.environment.limits.job_attempts_max {
             let wait = BACK_OFF.saturating_mul(1 << ticket.attempts.min(16)).min(BACK_OFF_MAX);
-            self.inner.queue.again(Ticket { attempts, ..ticket }, wait);
+            self.again(ticket, Ticket { attempts, ..ticket }, wait);
             return;
         }
         let command = FailExtraction { job: ticket.job, code: failed.code, attempts };
         match self.inner.threads.execute(ticket.place, command, None).await {
-            Ok(_) | Err(Failure::Rejected(_)) => self.inner.queue.finish(ticket),
+            Ok(_) | Err(Failure::Rejected(_)) => self.finish(ticket),
             Err(failure) => {
                 tracing::warn!(%failure, job = %ticket.job, "a failed job could not be marked; it is tried again");
-                self.inner.queue.again(ticket, BACK_OFF_MAX);
+                self.again(ticket, ticket, BACK_OFF_MAX);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use memlog_events::{
     batch::Remembered,
-    ids::{Micros, Position},
+    ids::{Micros, Partition, Position, Scope, Slot, StreamKey},
 };
 
 use super::{
@@ -30,6 +30,8 @@ pub(crate) struct Before<T> {
     pub(crate) answer: T,
     /// Where the first command's batch went.
     pub(crate) at: Position,
+    /// When.
+    pub(crate) time: Micros,
 }
 
 /// Whether a command is carried out or was already.
@@ -55,6 +57,19 @@ impl System {
         }
     }
 
+    /// Writes down that a command was answered which had nothing to do and no stream to do it in: a repeat must do nothing
+    /// again, whatever is there by then.
+    pub(crate) async fn nothing_to_do(&self, once: &Once<'_>) -> Result<(), Error> {
+        if once.key.is_none() {
+            return Ok(());
+        }
+        let scope = Scope(self.inner.environment.uuid());
+        let key = StreamKey { partition: Partition(0), scope, stream: scope.own_stream() };
+        let place = Place { key, scope_slot: Slot::NONE };
+        self.inner.profiles.execute(place, Note(()), once.key).await.map_err(refused)?;
+        Ok(())
+    }
+
     /// Now.
     pub(crate) fn now(&self) -> Micros {
         self.inner.environment.now()
@@ -64,7 +79,7 @@ impl System {
 fn again<T: Answered>(remembered: &Remembered, request: memlog_events::ids::Digest) -> Result<Before<T>, Error> {
     let answer = T::from_outcome(&remembered.row.outcome).filter(|_| remembered.row.request == request);
     match answer {
-        Some(answer) => Ok(Before { answer, at: remembered.committed.last }),
+        Some(answer) => Ok(Before { answer, at: remembered.committed.last, time: remembered.row.time }),
         None => Err(Error::new(Kind::Conflict, "this Nats-Msg-Id came with another subject, body or caller before")
             .with("field", "Nats-Msg-Id")),
     }

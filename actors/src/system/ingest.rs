@@ -1,9 +1,11 @@
 //! `profile.ingest`, `profile.add_turn`.
 
+use std::collections::HashSet;
+
 use memlog_events::{
     code::RoleCode,
     event::MessageAppendedContentV1,
-    ids::{JobId, StreamId},
+    ids::{JobId, MessageId, StreamId},
 };
 use uuid::Uuid;
 
@@ -84,18 +86,20 @@ impl System {
         let timeout = validate::timeout(request.timeout_s)?;
         let begun = self.begin::<Taken>(context).await?;
         let (place, taken, replayed) = match begun {
-            Begun::Before(Before { answer, .. }) => (self.inner.profile(context, &request.profile)?, answer, true),
+            Begun::Before(Before { answer, .. }) => (self.inner.find_profile(context, &request.profile)?, answer, true),
             Begun::Now(once) => {
-                let place = self.open_profile(context, &request.profile).await?;
+                let speakers = request.messages.iter().filter_map(|message| message.speaker.as_deref());
+                let place = self.open_profile_for(context, &request.profile, speakers).await?;
                 let messages = self.new_messages(context, &place, &request.messages).await?;
                 let taken = self.take(context, &place, request.session_id.as_deref(), messages, once.key).await?;
-                (place, taken, false)
+                (Some(place), taken, false)
             }
         };
         let job = taken.ingested.job;
-        let mut reply = self.ingested(&place, taken).await?;
+        let given: Vec<_> = request.messages.iter().map(|message| message.id.as_deref()).collect();
+        let mut reply = self.ingested(place.as_ref(), taken, request.session_id.as_deref(), &given).await?;
         if request.wait == Some(true)
-            && let Some(job) = job
+            && let (Some(job), Some(place)) = (job, place)
         {
             // The messages are durable: a wait that runs out takes nothing back, and the state says how far the job is.
             drop(self.wait_for(&place, &[job], timeout).await);
@@ -112,19 +116,21 @@ impl System {
         validate::content("user", &request.user)?;
         validate::content("assistant", &request.assistant)?;
         let (place, taken, replayed) = match self.begin::<Taken>(context).await? {
-            Begun::Before(Before { answer, .. }) => (self.inner.profile(context, &request.profile)?, answer, true),
+            Begun::Before(Before { answer, .. }) => (self.inner.find_profile(context, &request.profile)?, answer, true),
             Begun::Now(once) => {
                 let place = self.open_profile(context, &request.profile).await?;
                 let said =
                     |role: &str, content: String| Message { role: role.to_owned(), content, ..Message::default() };
                 let turn = [said("user", request.user), said("assistant", request.assistant)];
                 let messages = self.new_messages(context, &place, &turn).await?;
-                let session = request.session_id.unwrap_or_else(|| self.inner.environment.uuid().to_string());
+                let new = || self.inner.environment.uuid().to_string();
+                let session = request.session_id.clone().unwrap_or_else(new);
                 let taken = self.append(context, &place, &session, false, messages, Append::All, once.key).await?;
-                (place, taken, false)
+                (Some(place), taken, false)
             }
         };
-        Ok(Answer { reply: self.ingested(&place, taken).await?, replayed })
+        let reply = self.ingested(place.as_ref(), taken, request.session_id.as_deref(), &[]).await?;
+        Ok(Answer { reply, replayed })
     }
 
     async fn take(
@@ -180,7 +186,7 @@ impl System {
                 Err(Failure::Rejected(Rejection::Gone)) => {}
                 // Another opened the session at the same moment: its messages go there.
                 Err(Failure::Taken(holder)) if holder.id == holder.stream.stream.0 => {}
-                Err(Failure::Taken(holder)) => return Err(self.id_taken(profile, holder.id).await?),
+                Err(Failure::Taken(holder)) => return Err(self.id_taken(profile, holder.id, &messages).await?),
                 Err(failure) => return Err(refused(failure)),
             }
             self.inner.profile_alive(profile)?;
@@ -189,10 +195,17 @@ impl System {
     }
 
     /// 409 with the id as the client knows it.
-    pub(crate) async fn id_taken(&self, profile: &Place, id: Uuid) -> Result<Error, Error> {
+    async fn id_taken(&self, profile: &Place, id: Uuid, messages: &[NewMessage]) -> Result<Error, Error> {
         let views = self.views(*profile).await?;
-        let known = views.read().catalog.client_id(id);
-        Ok(Error::taken("id", known))
+        let state = views.read();
+        if state.catalog.by_uuid(id).is_some() {
+            return Ok(Error::taken("id", state.catalog.client_id(id)));
+        }
+        // Nobody's that is stored: two of these messages came with the same one.
+        let mut seen = HashSet::new();
+        let mut given = messages.iter().filter_map(|message| message.content.given_id.as_deref());
+        let twice = given.find(|id| !seen.insert(*id));
+        Ok(Error::taken("id", twice.map_or_else(|| id.to_string(), str::to_owned)))
     }
 
     /// The session whose messages are a prefix of these, or these of its; else a new id derived from all of them.
@@ -262,17 +275,32 @@ impl System {
         messages.iter().map(new).collect()
     }
 
-    async fn ingested(&self, profile: &Place, taken: Taken) -> Result<Ingested, Error> {
-        let views = self.views(*profile).await?;
-        let state = views.read();
-        let catalog = &state.catalog;
-        let mut threads = catalog.threads();
-        // Gone if the session was deleted since: a replayed reply then has no name for it.
-        let session = threads.find(|(_, thread)| thread.stream == taken.stream);
+    /// The reply, in names that clients know. A replayed one may be about what is gone, profile, session or messages: of that
+    /// only what the request itself says can be said again.
+    async fn ingested(
+        &self,
+        profile: Option<&Place>,
+        taken: Taken,
+        session_id: Option<&str>,
+        given: &[Option<&str>],
+    ) -> Result<Ingested, Error> {
+        let views = match profile {
+            Some(place) => Some(self.views(*place).await?),
+            None => None,
+        };
+        let state = views.as_ref().map(|views| views.read());
+        let catalog = state.as_ref().map(|state| &state.catalog);
+        let session = catalog.and_then(|catalog| catalog.threads().find(|(_, thread)| thread.stream == taken.stream));
+        let session = session.map(|(_, thread)| thread.thread_id.as_str()).or(session_id);
         let Taken { ingested: thread::Ingested { messages, accepted, job }, .. } = taken;
+        let shown = |(at, id): (usize, &MessageId)| {
+            let known = catalog.filter(|catalog| catalog.by_uuid(id.0).is_some());
+            let given = || given.get(at).copied().flatten().map_or_else(|| id.to_string(), str::to_owned);
+            known.map_or_else(given, |catalog| catalog.message_id(*id))
+        };
         Ok(Ingested {
-            session_id: session.map(|(_, thread)| thread.thread_id.clone()).unwrap_or_default(),
-            message_ids: messages.iter().map(|id| catalog.message_id(*id)).collect(),
+            session_id: session.unwrap_or_default().to_owned(),
+            message_ids: messages.iter().enumerate().map(shown).collect(),
             accepted,
             duplicates: messages.len() as u64 - accepted,
             job_id: job.map(|JobId(id)| id.to_string()),

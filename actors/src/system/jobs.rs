@@ -7,15 +7,16 @@ use uuid::Uuid;
 
 use super::{
     System,
-    command::{Begun, refused},
+    command::{Before, Begun, refused},
     cursor::Cursor,
-    lookup::{broken, by, lock, uuid},
+    lookup::{RETRY_MS, broken, by, lock, uuid},
     past::Moment,
     validate,
 };
 use crate::{
     api::{
         Answer, Context, Done, Error,
+        error::Kind,
         job::{Get, Job, List, Listed, OneJob, Retry, State},
         profile::Wait,
     },
@@ -26,15 +27,17 @@ use crate::{
 
 impl System {
     fn job(&self, state: &crate::view::State, job: &catalog::Job, moment: Moment) -> Job {
-        let running = lock(&self.inner.running).get(&job.id).copied().filter(|_| moment == Moment::Now);
-        let (shown, attempts) = match (job.state, running) {
-            (State::Queued, Some(attempts)) => (State::Running, attempts),
+        let tried = lock(&self.inner.tried).get(&job.id).copied().filter(|_| moment == Moment::Now);
+        let (shown, attempts) = match (job.state, tried) {
+            (State::Queued, Some(tried)) => (if tried.running { State::Running } else { State::Queued }, tried.attempts),
             (state, _) => (state, job.attempts),
         };
         let thread = state.catalog.thread(job.thread);
         let session = thread.filter(|thread| !thread.deleted && !thread.thread_id.is_empty());
-        let living =
-            |id: &memlog_events::ids::RecordId| state.catalog.by_uuid(id.0).map(|_| state.catalog.client_id(id.0));
+        let living = |id: &memlog_events::ids::RecordId| {
+            let doc = state.catalog.by_uuid(id.0)?;
+            state.catalog.doc(doc).filter(|it| !it.erased).map(|_| state.catalog.client_id(id.0))
+        };
         Job {
             job_id: job.id.to_string(),
             profile: state.catalog.name.clone(),
@@ -79,7 +82,7 @@ impl System {
         validate::context(&self.inner, context)?;
         let limit = validate::page(request.limit)?;
         let cursor = request.cursor.as_deref().map(Cursor::parse).transpose()?;
-        let moment = self.moment(request.as_of)?;
+        let moment = self.moment_of(cursor.as_ref(), request.as_of)?;
         let before = cursor.as_ref().and_then(|cursor| uuid(&cursor.id));
         let jobs = match &request.profile {
             Some(profile) => {
@@ -92,7 +95,7 @@ impl System {
         let more = jobs.len() > limit;
         let jobs: Vec<Job> = jobs.into_iter().take(limit).collect();
         let last = jobs.last().filter(|_| more);
-        let cursor = last.map(|job| Cursor { seq: 0, micros: 0, id: job.job_id.clone() }.to_string());
+        let cursor = last.map(|job| Cursor { seq: moment.pinned(), micros: 0, id: job.job_id.clone() }.to_string());
         Ok(Answer::fresh(Listed { jobs, cursor }))
     }
 
@@ -140,23 +143,50 @@ impl System {
     /// `job.retry`
     pub async fn job_retry(&self, context: &Context, request: Retry) -> Result<Answer<OneJob>, Error> {
         validate::context(&self.inner, context)?;
+        validate::id("job_id", &request.job_id)?;
+        let once = match self.begin::<()>(context).await? {
+            Begun::Before(before) => {
+                let reply = OneJob { job: self.job_before(context, request.job_id, &before).await? };
+                return Ok(Answer { reply, replayed: true });
+            }
+            Begun::Now(once) => once,
+        };
         let (id, place) = self.find_job(context, &request.job_id)?;
-        let replayed = match self.begin::<()>(context).await? {
-            Begun::Before(_) => true,
-            Begun::Now(once) => {
-                let command = thread::RetryExtraction { job: id, by: by(context) };
-                match self.inner.threads.execute(place, command, once.key).await {
-                    Ok(_) => false,
-                    Err(Failure::Rejected(Rejection::NoJob | Rejection::Gone)) => {
-                        return Err(Error::not_found("job_id", &request.job_id));
-                    }
-                    Err(failure) => return Err(refused(failure)),
+        let command = thread::RetryExtraction { job: id, by: by(context) };
+        match self.inner.threads.execute(place, command, once.key).await {
+            Ok(_) => {}
+            Err(Failure::Rejected(Rejection::NoJob | Rejection::Gone)) => {
+                return Err(Error::not_found("job_id", &request.job_id));
+            }
+            Err(failure) => return Err(refused(failure)),
+        }
+        let job = self.one_job(place, id, Moment::Now).await?;
+        let job = job.ok_or_else(|| Error::not_found("job_id", &request.job_id))?;
+        Ok(Answer::fresh(OneJob { job }))
+    }
+
+    /// The job of a replayed reply: as it was then, or what can still be said of one that is gone.
+    async fn job_before(&self, context: &Context, job_id: String, before: &Before<()>) -> Result<Job, Error> {
+        let moment = Moment::Past(before.at);
+        match self.find_job(context, &job_id) {
+            Ok((id, place)) => {
+                if let Some(job) = self.one_job(place, id, moment).await? {
+                    return Ok(job);
                 }
             }
-        };
-        let job = self.one_job(place, id, Moment::Now).await?;
-        let reply = OneJob { job: job.ok_or_else(|| Error::not_found("job_id", &request.job_id))? };
-        Ok(Answer { reply, replayed })
+            Err(error) if error.kind == Kind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Job {
+            job_id,
+            profile: String::new(),
+            session_id: None,
+            state: State::Queued,
+            attempts: 0,
+            error: None,
+            records: Vec::new(),
+            created_at: before.time.into(),
+        })
     }
 
     /// `profile.wait`
@@ -182,19 +212,31 @@ impl System {
 
     /// Until each job is done, failed or gone; 504 when the time is over.
     pub(crate) async fn wait_for(&self, place: &Place, jobs: &[JobId], timeout: Duration) -> Result<(), Error> {
-        let views = self.views(*place).await?;
-        let mut changes = views.changes();
-        let settled = async {
+        let mut stopping = self.inner.stopping.subscribe();
+        let late = |_| Error::timeout("the extraction is not done yet; it goes on").with("field", "timeout_s");
+        tokio::select! {
+            settled = tokio::time::timeout(timeout, self.settled(place, jobs)) => settled.map_err(late)?,
+            // No job is done any more before the next start.
+            _ = stopping.wait_for(|stopping| *stopping) => Err(Error::unavailable("memlog is shutting down", RETRY_MS)),
+        }
+    }
+
+    async fn settled(&self, place: &Place, jobs: &[JobId]) -> Result<(), Error> {
+        loop {
+            let views = self.views(*place).await?;
+            let mut changes = views.changes();
+            // Views that are dropped say so, and never change again: go on with those that are loaded then.
             loop {
                 changes.mark_unchanged();
+                if views.is_released() {
+                    break;
+                }
                 let open = |id: &JobId| views.read().catalog.job(*id).is_some_and(|job| job.state == State::Queued);
                 if !jobs.iter().any(open) || changes.changed().await.is_err() {
-                    return;
+                    return Ok(());
                 }
             }
-        };
-        let late = |_| Error::timeout("the extraction is not done yet; it goes on").with("field", "timeout_s");
-        tokio::time::timeout(timeout, settled).await.map_err(late)
+        }
     }
 
     /// How far a job is now; none if it is gone.

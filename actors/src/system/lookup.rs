@@ -148,6 +148,24 @@ impl System {
     }
 }
 
+impl System {
+    /// The same for a write that names speakers: refused before anything is created, since a new profile knows none.
+    pub(crate) async fn open_profile_for<'a>(
+        &self,
+        context: &Context,
+        name: &str,
+        speakers: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Place, Error> {
+        if let Some(place) = self.inner.find_profile(context, name)? {
+            return Ok(place);
+        }
+        for speaker in speakers {
+            super::speakers::registered_in(&crate::view::catalog::Catalog::default(), speaker)?;
+        }
+        self.open_profile(context, name).await
+    }
+}
+
 /// A UUID from a client's text, if it is one in its usual form.
 pub(crate) fn uuid(text: &str) -> Option<Uuid> {
     Uuid::try_parse(text).ok().filter(|_| text.len() == 36)

@@ -108,14 +108,23 @@ pub(crate) struct Inner {
     pub(crate) statements: Gate<Digest>,
     /// Profiles in which a conversation without a session id looks for its session.
     sessions: Gate<Scope>,
-    /// Jobs that a worker of this process has, and the try it is at.
-    pub(crate) running: Mutex<HashMap<JobId, u32>>,
+    /// Jobs that this process has tried and not finished.
+    pub(crate) tried: Mutex<HashMap<JobId, Tried>>,
     jobs_open: watch::Receiver<u64>,
     /// Namespaces by their digests, as far as callers have named them.
     namespaces: Mutex<HashMap<[u8; 16], String>>,
     tasks: Mutex<JoinSet<()>>,
     pub(crate) stopping: watch::Sender<bool>,
     listeners: Arc<start::Listeners>,
+}
+
+/// How far this process is with a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tried {
+    /// Tries, the present one included.
+    pub(crate) attempts: u32,
+    /// Whether a worker has it; else it waits to be tried again.
+    pub(crate) running: bool,
 }
 
 impl System {

@@ -6,6 +6,7 @@ use memlog_events::ids::Position;
 
 use super::{
     System,
+    cursor::Cursor,
     lookup::{RETRY_MS, broken},
 };
 use crate::{
@@ -21,6 +22,16 @@ pub(crate) enum Moment {
     Now,
     /// A position of the past.
     Past(Position),
+}
+
+impl Moment {
+    /// The position that the further pages of a list are pinned to; 0 if they may be read as of their own time.
+    pub(crate) fn pinned(self) -> u64 {
+        match self {
+            Self::Now => 0,
+            Self::Past(position) => position.0,
+        }
+    }
 }
 
 /// Views at a moment.
@@ -56,6 +67,15 @@ impl System {
         }
     }
 
+    /// The moment of a page: the one that its cursor is pinned to, else the one asked about.
+    pub(crate) fn moment_of(&self, cursor: Option<&Cursor>, as_of: Option<AsOf>) -> Result<Moment, Error> {
+        match cursor.map(|cursor| cursor.seq) {
+            Some(0) => Ok(Moment::Now),
+            Some(seq) => Ok(self.moment_at(Position(seq))),
+            None => self.moment(as_of),
+        }
+    }
+
     /// The same, by position.
     pub(crate) fn moment_at(&self, position: Position) -> Moment {
         if position >= self.inner.environment.log.head() { Moment::Now } else { Moment::Past(position) }
@@ -64,7 +84,7 @@ impl System {
     /// The position that a moment stands for.
     pub(crate) fn position_of(&self, moment: Moment) -> Position {
         match moment {
-            Moment::Now => self.inner.environment.log.head(),
+            Moment::Now => self.inner.registry.head(),
             Moment::Past(position) => position,
         }
     }
@@ -91,6 +111,6 @@ pub(crate) fn not_loaded(error: NotLoaded) -> Error {
         NotLoaded::Budget { budget } => {
             Error::unavailable(error.to_string(), RETRY_MS).with("field", "memory_budget_bytes").with("limit", *budget)
         }
-        NotLoaded::Log(_) => Error::unavailable(error.to_string(), RETRY_MS),
+        NotLoaded::Log(_) | NotLoaded::Late => Error::unavailable(error.to_string(), RETRY_MS),
     }
 }

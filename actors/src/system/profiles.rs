@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     System,
-    command::{Begun, refused},
+    command::{Before, Begun, refused},
     cursor::Cursor,
     lookup::{broken, uuid},
     past::Moment,
@@ -46,21 +46,33 @@ impl System {
             let profile = profile.ok_or_else(|| Error::not_found("profile", &request.profile))?;
             return Ok(Answer::fresh(Got { profile }));
         }
-        let replayed = match self.begin::<()>(context).await? {
-            Begun::Before(_) => true,
-            Begun::Now(once) => {
-                let place = self.open_profile(context, &request.profile).await?;
-                if once.key.is_some() {
-                    let note = super::command::Note(());
-                    self.inner.profiles.execute(place, note, once.key).await.map_err(refused)?;
-                }
-                false
+        let once = match self.begin::<()>(context).await? {
+            Begun::Before(before) => {
+                let profile = self.profile_before(context, request.profile, &before).await?;
+                return Ok(Answer { reply: Got { profile }, replayed: true });
             }
+            Begun::Now(once) => once,
         };
-        let place = self.inner.profile(context, &request.profile)?;
+        let place = self.open_profile(context, &request.profile).await?;
+        if once.key.is_some() {
+            let note = super::command::Note(());
+            self.inner.profiles.execute(place, note, once.key).await.map_err(refused)?;
+        }
         let profile = self.glance_at(place, Moment::Now).await?;
         let profile = profile.ok_or_else(|| Error::not_found("profile", &request.profile))?;
-        Ok(Answer { reply: Got { profile }, replayed })
+        Ok(Answer::fresh(Got { profile }))
+    }
+
+    /// The profile of a replayed reply: as it was then, or by its name alone if that one is gone.
+    async fn profile_before(&self, context: &Context, name: String, before: &Before<()>) -> Result<Profile, Error> {
+        if let Some(place) = self.inner.find_profile(context, &name)?
+            && let Some(profile) = self.glance_at(place, Moment::Past(before.at)).await?
+        {
+            return Ok(profile);
+        }
+        let (memories, messages, sessions, speakers) = (0, 0, 0, 0);
+        let (created_at, updated_at) = (before.time.into(), before.time.into());
+        Ok(Profile { name, memories, messages, sessions, speakers, created_at, updated_at })
     }
 
     /// None if it was not there then.
@@ -75,10 +87,9 @@ impl System {
         validate::context(&self.inner, context)?;
         let limit = validate::page(request.limit)?;
         let cursor = request.cursor.as_deref().map(Cursor::parse).transpose()?;
-        // The order is that of creation, which nothing changes: no page needs to be read as of the first one.
-        let moment = self.moment(request.as_of)?;
+        // The order is that of creation, which nothing changes: pages of now need not be read as of the first one.
+        let moment = self.moment_of(cursor.as_ref(), request.as_of)?;
         let mut before = cursor.as_ref().and_then(|cursor| uuid(&cursor.id));
-        let seq = self.position_of(moment).0;
         let (mut profiles, mut last) = (Vec::new(), None);
         loop {
             let rows = self
@@ -90,14 +101,15 @@ impl System {
             let Some(oldest) = rows.last() else { break };
             before = Some(oldest.id);
             for row in rows {
-                if profiles.len() == limit {
-                    return Ok(Answer::fresh(Listed { profiles, cursor: last.map(|id| cursor_after(seq, id)) }));
-                }
                 let place = Place { key: row.stream, scope_slot: row.keys.scope };
-                if let Some(profile) = self.glance_at(place, moment).await? {
-                    profiles.push(profile);
-                    last = Some(row.id);
+                let Some(profile) = self.glance_at(place, moment).await? else { continue };
+                // One more than shown: only then is this not the last page.
+                if profiles.len() == limit {
+                    let cursor = last.map(|id| cursor_after(moment.pinned(), id));
+                    return Ok(Answer::fresh(Listed { profiles, cursor }));
                 }
+                profiles.push(profile);
+                last = Some(row.id);
             }
         }
         Ok(Answer::fresh(Listed { profiles, cursor: None }))
@@ -111,10 +123,12 @@ impl System {
             Begun::Before(_) => return Ok(Answer { reply: Done {}, replayed: true }),
             Begun::Now(once) => once,
         };
-        // Nothing is written for one that is not there, so a repeat of this finds whatever is there then: also nothing.
-        if let Some(place) = self.inner.find_profile(context, &request.profile)? {
-            self.inner.profiles.execute(place, profile::Delete, once.key).await.map_err(refused)?;
-            self.inner.registry.forget(place.key.scope);
+        match self.inner.find_profile(context, &request.profile)? {
+            Some(place) => {
+                self.inner.profiles.execute(place, profile::Delete, once.key).await.map_err(refused)?;
+                self.inner.registry.forget(place.key.scope);
+            }
+            None => self.nothing_to_do(&once).await?,
         }
         Ok(Answer::fresh(Done {}))
     }

@@ -55,6 +55,7 @@ impl System {
             }
         }
         if self.inner.registry.embed().is_some() {
+            // Cut short by a stop: what is left then counts as pending.
             views.wait_embedded().await;
         }
         let left = views.pending() as u64;

@@ -1,6 +1,9 @@
 //! From a document of the catalog to what a client sees: the content is read from the log only here.
 
-use memlog_events::{event::Content, ids::Micros};
+use memlog_events::{
+    event::Content,
+    ids::{Micros, RecordId},
+};
 use serde_json::Map;
 
 use super::{System, lookup::broken};
@@ -69,7 +72,40 @@ impl System {
         if let Some(record) = self.record(place, state, doc, Shown::WithContent, now)? {
             return Ok(Some(record));
         }
-        Ok(state.catalog.doc(doc).map(|it| Record { content: Some(None), speaker: None, ..bare(state, doc, it, now) }))
+        let wordless = |it| Record {
+            content: Some(None),
+            speaker: None,
+            // Its time may be over without it being erased yet: its fields are not shown any more all the same.
+            metadata: Map::new(),
+            ..bare(state, doc, it, now)
+        };
+        Ok(state.catalog.doc(doc).map(wordless))
+    }
+}
+
+/// What a replayed reply says of a record that is gone without a trace.
+pub(crate) fn erased_record(id: RecordId, profile: &str, time: Micros) -> Record {
+    Record {
+        id: id.to_string(),
+        item_type: ItemType::Memory,
+        summary: None,
+        content: Some(None),
+        profile: profile.to_owned(),
+        session_id: None,
+        user_id: None,
+        agent_id: None,
+        speaker: None,
+        metadata: Map::new(),
+        status: Status::Invalid,
+        timestamp: time.into(),
+        expires_at: None,
+        version: 1,
+        sources: Vec::new(),
+        superseded_by: None,
+        created_at: time.into(),
+        updated_at: time.into(),
+        score: None,
+        linked: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use memlog_events::{
     code::TypeCode,
     event::SavedContentV1,
-    ids::{Digest, Position, RecordId, SpeakerId},
+    ids::{Digest, Micros, Position, RecordId, SpeakerId},
 };
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     command::{Before, Begun, Note, Once, refused},
     lookup::{broken, by, gone},
     past::{Moment, Seen},
-    records::is_record,
+    records::{erased_record, is_record},
     validate,
 };
 use crate::{
@@ -58,7 +58,7 @@ impl System {
             Begun::Before(before) => return self.remembered_before(context, &request.profile, before).await,
             Begun::Now(once) => once,
         };
-        let place = self.open_profile(context, &request.profile).await?;
+        let place = self.open_profile_for(context, &request.profile, request.speaker.as_deref()).await?;
         let stored = self.save(context, &place, &request, &once).await?;
         let memory = self.one_record(&place, stored.record, Moment::Now).await?.ok_or_else(gone)?;
         Ok(Answer::fresh(told(stored, memory)))
@@ -70,7 +70,7 @@ impl System {
         profile: &str,
         before: Before<Stored>,
     ) -> Result<Answer<Remembered>, Error> {
-        let memory = self.record_before(context, profile, before.answer.record, before.at).await?;
+        let memory = self.record_before(context, profile, before.answer.record, before.at, before.time).await?;
         Ok(Answer { reply: told(before.answer, memory), replayed: true })
     }
 
@@ -188,8 +188,8 @@ impl System {
         validate::metadata(request.metadata.as_ref())?;
         validate::time("timestamp", request.timestamp)?;
         let once = match self.begin::<Stored>(context).await? {
-            Begun::Before(Before { answer, at }) => {
-                let memory = self.record_before(context, &request.profile, answer.record, at).await?;
+            Begun::Before(Before { answer, at, time }) => {
+                let memory = self.record_before(context, &request.profile, answer.record, at, time).await?;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
             Begun::Now(once) => once,
@@ -237,7 +237,13 @@ impl System {
     async fn superseded(&self, place: &Place, successor: Option<RecordId>) -> Result<Error, Error> {
         let error = Error::new(crate::api::error::Kind::Conflict, "the memory does not hold any more");
         let views = self.views(*place).await?;
-        let named = successor.map(|id| views.read().catalog.client_id(id.0));
+        let state = views.read();
+        // One that was forgotten is named nowhere any more.
+        let there = |id: &RecordId| {
+            let doc = state.catalog.by_uuid(id.0);
+            doc.is_some_and(|doc| state.catalog.visible(doc, self.now()).is_some())
+        };
+        let named = successor.filter(there).map(|id| state.catalog.client_id(id.0));
         Ok(named.into_iter().fold(error, |error, id| error.with("superseded_by", id)))
     }
 
@@ -247,10 +253,10 @@ impl System {
         validate::profile(&request.profile)?;
         validate::id("memory_id", &request.memory_id)?;
         let once = match self.begin::<Forgotten>(context).await? {
-            Begun::Before(Before { answer, at }) => {
+            Begun::Before(Before { answer, at, time }) => {
                 // As of just before: afterwards there is nothing to show at all.
                 let before = Position(at.0.saturating_sub(1));
-                let memory = self.record_before(context, &request.profile, answer.0, before).await?;
+                let memory = self.record_before(context, &request.profile, answer.0, before, time).await?;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
             Begun::Now(once) => once,
@@ -282,16 +288,18 @@ impl System {
             Begun::Before(_) => return Ok(Answer { reply: Done {}, replayed: true }),
             Begun::Now(once) => once,
         };
-        let Some(place) = self.inner.find_profile(context, &request.profile)? else {
+        let place = self.inner.find_profile(context, &request.profile)?;
+        let session = match &place {
+            Some(place) => self.inner.find_session(place, &request.session_id)?,
+            None => None,
+        };
+        let (Some(place), Some(session)) = (place, session) else {
+            self.nothing_to_do(&once).await?;
             return Ok(Answer::fresh(Done {}));
         };
-        if let Some(thread) = self.inner.find_session(&place, &request.session_id)? {
-            match self.inner.threads.execute(thread, thread::Delete, once.key).await {
-                Ok(_) | Err(Failure::Rejected(Rejection::Gone)) => {}
-                Err(failure) => return Err(refused(failure)),
-            }
-            self.views(place).await?;
-        }
+        self.inner.threads.execute(session, thread::Delete, once.key).await.map_err(refused)?;
+        // It leaves the views before the reply does.
+        self.views(place).await?;
         Ok(Answer::fresh(Done {}))
     }
 
@@ -330,17 +338,21 @@ impl System {
         Ok((RecordId(it.id), stream, shown))
     }
 
-    /// A record of a replayed reply.
+    /// A record of a replayed reply; of one that went with its profile only the id can still be said.
     async fn record_before(
         &self,
         context: &Context,
         profile: &str,
         record: RecordId,
         at: Position,
+        time: Micros,
     ) -> Result<Record, Error> {
-        let place = self.inner.profile(context, profile)?;
-        let memory = self.one_record(&place, record, Moment::Past(at)).await?;
-        memory.ok_or_else(|| Error::not_found("memory_id", &record.to_string()))
+        if let Some(place) = self.inner.find_profile(context, profile)?
+            && let Some(memory) = self.one_record(&place, record, Moment::Past(at)).await?
+        {
+            return Ok(memory);
+        }
+        Ok(erased_record(record, profile, time))
     }
 
     async fn one_record(&self, place: &Place, record: RecordId, moment: Moment) -> Result<Option<Record>, Error> {

@@ -98,6 +98,8 @@ impl System {
             filter::check(fields)?;
         }
         asked.filters.session_id.as_deref().map_or(Ok(()), |id| validate::id("session_id", id))?;
+        // Before the views are read: they have everything up to it, and what comes later is not promised.
+        let promised = self.position_of(moment);
         let seen = self.views_at(place, moment).await?;
         let vector = self.embed_query(&seen, &asked.query).await?;
         let mode = if vector.is_some() { "hybrid" } else { "keyword" };
@@ -115,9 +117,7 @@ impl System {
             found.map(|(hits, position)| Answered { seen, hits, seq: position, mode })
         });
         let mut answered = ranked.await.map_err(|error| Error::unavailable(error.to_string(), RETRY_MS))??;
-        if let Moment::Now = moment {
-            answered.seq = answered.seq.max(self.position_of(moment).0);
-        }
+        answered.seq = answered.seq.max(promised.0);
         Ok(answered)
     }
 
@@ -136,7 +136,9 @@ impl System {
                 Error::timeout("what was stored last is still being embedded; ask again")
                     .with("retry_after_ms", RETRY_MS)
             };
-            waited.map_err(late)?;
+            if !waited.map_err(late)? {
+                return Err(Error::unavailable("the profile's views were dropped meanwhile", RETRY_MS));
+            }
         }
         let (embedder, query) = (Arc::clone(embed.embedder()), query.to_owned());
         let embedded = tokio::task::spawn_blocking(move || embedder.embed(&query, Purpose::Query)).await;

@@ -19,18 +19,22 @@ use crate::{
         speaker::{Add, Added, List, Listed, Remove, Speaker},
     },
     domain::{
-        Rejection,
+        Place, Rejection,
         profile::{AddSpeaker, Registered, RemoveSpeaker},
     },
     entity::Failure,
-    view::State,
+    view::{State, catalog::Catalog},
 };
 
 /// The registration to write under: an unregistered name is 400 and nothing is stored.
 pub(crate) fn registered(seen: &Seen, name: &str) -> Result<SpeakerId, Error> {
+    seen.read(|state| registered_in(&state.catalog, name))
+}
+
+/// The same, of a catalog.
+pub(crate) fn registered_in(catalog: &Catalog, name: &str) -> Result<SpeakerId, Error> {
     let name = validate::speaker(name)?;
-    let found = seen.read(|state| state.catalog.speaker_id(&name));
-    found.ok_or_else(|| {
+    catalog.speaker_id(&name).ok_or_else(|| {
         let message = format!("speaker '{name}' is not registered in this profile; register it with speaker.add first");
         Error::invalid("speaker", message).with("speaker", name.as_str())
     })
@@ -56,20 +60,31 @@ impl System {
             let message = "'me' is the assistant itself: it needs no registration";
             return Err(Error::invalid("speaker", message).with("speaker", name));
         }
-        let (place, replayed) = match self.begin::<Registered>(context).await? {
-            Begun::Before(_) => (self.inner.profile(context, &request.profile)?, true),
-            Begun::Now(once) => {
-                let place = self.open_profile(context, &request.profile).await?;
-                let speakers_max = self.limits().speakers_max;
-                let command = AddSpeaker { name: name.clone(), speakers_max, by: by(context) };
-                self.inner.profiles.execute(place, command, once.key).await.map_err(refused)?;
-                (place, false)
+        let once = match self.begin::<Registered>(context).await? {
+            Begun::Before(before) => {
+                let speaker = match self.inner.find_profile(context, &request.profile)? {
+                    Some(place) => self.speaker_at(place, Moment::Past(before.at), &name).await?,
+                    None => None,
+                };
+                // Removed since, it is hidden from reads of the past as well: only what the client said can be said again.
+                let speaker =
+                    speaker.unwrap_or_else(|| Speaker { speaker: name, memories: 0, created_at: before.time.into() });
+                return Ok(Answer { reply: Added { speaker }, replayed: true });
             }
+            Begun::Now(once) => once,
         };
-        let seen = self.views_at(place, Moment::Now).await?;
+        let place = self.open_profile(context, &request.profile).await?;
+        let speakers_max = self.limits().speakers_max;
+        let command = AddSpeaker { name: name.clone(), speakers_max, by: by(context) };
+        self.inner.profiles.execute(place, command, once.key).await.map_err(refused)?;
+        let speaker = self.speaker_at(place, Moment::Now, &name).await?;
+        Ok(Answer::fresh(Added { speaker: speaker.ok_or_else(|| unknown(&name))? }))
+    }
+
+    async fn speaker_at(&self, place: Place, moment: Moment, name: &str) -> Result<Option<Speaker>, Error> {
+        let seen = self.views_at(place, moment).await?;
         let now = self.now();
-        let speaker = seen.read(|state| speakers(state, now).into_iter().find(|speaker| speaker.speaker == name));
-        Ok(Answer { reply: Added { speaker: speaker.ok_or_else(|| unknown(&name))? }, replayed })
+        Ok(seen.read(|state| speakers(state, now).into_iter().find(|speaker| speaker.speaker == name)))
     }
 
     /// `speaker.list`

@@ -91,7 +91,7 @@ impl System {
             keys: Gate::default(),
             statements: Gate::default(),
             sessions: Gate::default(),
-            running: Mutex::default(),
+            tried: Mutex::default(),
             jobs_open: outbox.open(),
             namespaces: Mutex::new(HashMap::new()),
             tasks: Mutex::new(JoinSet::new()),

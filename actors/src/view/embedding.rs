@@ -35,8 +35,8 @@ pub struct EmbedQueue {
 struct Line {
     /// Profiles that have something to embed and that nobody works on.
     profiles: VecDeque<Arc<ProfileViews>>,
-    /// Profiles in line or being worked on.
-    known: HashSet<Scope>,
+    /// Views in line or being worked on, by their address: a profile that is loaded anew has others.
+    known: HashSet<usize>,
     /// Profiles that a search waits for.
     urgent: HashSet<Scope>,
     closed: bool,
@@ -70,7 +70,9 @@ impl EmbedQueue {
     /// A profile has documents that wait.
     pub fn put(&self, views: &Arc<ProfileViews>) {
         let mut line = self.line();
-        if line.known.insert(views.place.key.scope) {
+        if line.closed {
+            views.end_embedding();
+        } else if line.known.insert(address(views)) {
             line.profiles.push_back(Arc::clone(views));
             self.wake.notify_one();
         }
@@ -88,7 +90,14 @@ impl EmbedQueue {
 
     /// Ends the threads; what waits is found again in the log.
     pub fn close(&self) {
-        self.line().closed = true;
+        let left = {
+            let mut line = self.line();
+            line.closed = true;
+            std::mem::take(&mut line.profiles)
+        };
+        for views in left {
+            views.end_embedding();
+        }
         self.wake.notify_all();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -131,11 +140,13 @@ impl EmbedQueue {
     fn back_in_line(&self, views: Arc<ProfileViews>) {
         let mut line = self.line();
         // Looked at under the lock of the line: whoever adds a document now either is seen here or puts the profile in again.
-        if views.has_queued() {
+        if line.closed {
+            views.end_embedding();
+        } else if views.has_queued() && !views.is_released() {
             line.profiles.push_back(views);
             self.wake.notify_one();
         } else {
-            line.known.remove(&views.place.key.scope);
+            line.known.remove(&address(&views));
         }
     }
 
@@ -157,12 +168,18 @@ impl EmbedQueue {
             let content: Content = content_of(&self.log, &views.place, &state.catalog, &doc).ok()??;
             (state.key_of(it.doc, 0, self.model)?, chunks(&state.catalog, &doc, words_of(&content)?))
         };
-        let embedded: Result<Vec<_>, EmbedFailed> =
-            texts.iter().map(|text| self.embedder.embed(text, Purpose::Passage)).collect();
+        let embed = || texts.iter().map(|text| self.embedder.embed(text, Purpose::Passage)).collect();
+        // A model that panics on one text must not end the thread, or whoever waits would wait for ever.
+        let embedded: Result<Result<Vec<_>, EmbedFailed>, _> =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(embed));
         let vectors = match embedded {
-            Ok(vectors) => vectors,
-            Err(error) => {
+            Ok(Ok(vectors)) => vectors,
+            Ok(Err(error)) => {
                 tracing::warn!(%error, "a document is found by its words alone");
+                return None;
+            }
+            Err(_) => {
+                tracing::error!("the embedding model panicked; the document is found by its words alone");
                 return None;
             }
         };
@@ -175,4 +192,9 @@ impl EmbedQueue {
         let rows = chunks.iter().map(row).collect();
         Some((Finished { doc: it.doc, key, chunks }, rows))
     }
+}
+
+/// Of views that somebody holds, so that no others can have the same.
+fn address(views: &Arc<ProfileViews>) -> usize {
+    Arc::as_ptr(views).addr()
 }

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{
+        PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use memlog_events::{
@@ -60,14 +63,17 @@ impl State {
         }
     }
 
-    /// Folds a profile's whole log, or what it was at a position. Blocking.
-    pub fn fold(log: &Log, place: &Place, until: Option<Position>, model: Option<Model>) -> Result<Self, Error> {
+    /// Folds a profile's log up to a position, which the log must have reached before the call. Blocking.
+    ///
+    /// The log is read page by page, stream by stream, while others write: only up to a position that was durable before
+    /// is every stream sure to be whole.
+    pub fn fold(log: &Log, place: &Place, until: Position, model: Option<Model>) -> Result<Self, Error> {
         let mut events: Vec<Stored> = log.scope(place.key.partition, place.key.scope).collect::<Result<_, _>>()?;
         events.sort_unstable_by_key(|event| event.head.position);
         let mut state = Self::new(model);
         let mut hidden = Vec::new();
         for event in events {
-            if until.is_some_and(|until| event.head.position > until) {
+            if event.head.position > until {
                 // A tag removed since is hidden from reads of the past as well.
                 if let Facts::SpeakerRemoved(e) = &event.facts {
                     hidden.push(e.speaker);
@@ -80,9 +86,7 @@ impl State {
             let effects = state.catalog.end_speaker(speaker);
             state.follow(log, place, effects)?;
         }
-        if let Some(until) = until {
-            state.catalog.position = until;
-        }
+        state.catalog.position = until;
         if let Some(model) = model {
             state.take_cached(log, place, model)?;
         }
@@ -201,6 +205,10 @@ pub struct ProfileViews {
     /// Documents ever handed to the embedder, and those done with: both only grow.
     enqueued: watch::Sender<u64>,
     finished: watch::Sender<u64>,
+    /// Not kept up any more.
+    released: AtomicBool,
+    /// Nothing is embedded any more.
+    unembedded: AtomicBool,
 }
 
 /// A document that the embedder is to work on.
@@ -220,6 +228,8 @@ impl ProfileViews {
             applied: watch::Sender::new(position),
             enqueued: watch::Sender::new(pending),
             finished: watch::Sender::new(0),
+            released: AtomicBool::new(false),
+            unembedded: AtomicBool::new(false),
         }
     }
 
@@ -249,10 +259,13 @@ impl ProfileViews {
         Ok(waiting)
     }
 
-    /// Resolves once every event up to `position` is folded in.
-    pub async fn wait_applied(&self, position: Position) {
+    /// Resolves once every event up to `position` is folded in: true; or once it never will be, because these views are
+    /// not kept up any more: false.
+    pub async fn wait_applied(&self, position: Position) -> bool {
+        let mut applied = self.applied.subscribe();
         // The sender lives in self, so this cannot fail while somebody waits.
-        drop(self.applied.subscribe().wait_for(|applied| *applied >= position).await);
+        drop(applied.wait_for(|applied| *applied >= position || self.is_released()).await);
+        *self.applied.borrow() >= position
     }
 
     /// Changes whenever an event was folded in.
@@ -260,10 +273,13 @@ impl ProfileViews {
         self.applied.subscribe()
     }
 
-    /// Resolves once everything that waits to be embedded now is done with.
-    pub async fn wait_embedded(&self) {
+    /// Resolves once everything that waits to be embedded now is done with: true; or once it never will be: false.
+    pub async fn wait_embedded(&self) -> bool {
         let target = *self.enqueued.borrow();
-        drop(self.finished.subscribe().wait_for(|finished| *finished >= target).await);
+        let mut finished = self.finished.subscribe();
+        let over = || self.is_released() || self.unembedded.load(Ordering::SeqCst);
+        drop(finished.wait_for(|finished| *finished >= target || over()).await);
+        *self.finished.borrow() >= target
     }
 
     /// Whether the embedder has something to take.
@@ -273,8 +289,21 @@ impl ProfileViews {
 
     /// Lets everyone go who waits: these views will not be kept up any more.
     pub(super) fn release(&self) {
-        self.applied.send_replace(Position(u64::MAX));
-        self.finished.send_replace(u64::MAX);
+        self.released.store(true, Ordering::SeqCst);
+        // Whoever waits looks again; the numbers stay true.
+        self.applied.send_modify(|_| ());
+        self.finished.send_modify(|_| ());
+    }
+
+    /// Lets everyone go who waits for vectors: none will be made any more.
+    pub(super) fn end_embedding(&self) {
+        self.unembedded.store(true, Ordering::SeqCst);
+        self.finished.send_modify(|_| ());
+    }
+
+    /// Whether these views are not kept up any more: whoever wants to know more must load them anew.
+    pub fn is_released(&self) -> bool {
+        self.released.load(Ordering::SeqCst)
     }
 
     /// How many documents wait to be embedded.

@@ -52,6 +52,8 @@ impl Projector {
 fn follow(log: &Log, registry: &Registry, mut at: Position, woken: &mpsc::Receiver<()>) {
     while woken.recv().is_ok() {
         loop {
+            // Events past the head can be read already, but their erasures may not be made and readers not be told of them.
+            let head = log.head();
             let page = match log.tail(at, PAGE_EVENTS) {
                 Ok(page) => page,
                 Err(error) => {
@@ -60,9 +62,10 @@ fn follow(log: &Log, registry: &Registry, mut at: Position, woken: &mpsc::Receiv
                     break;
                 }
             };
-            let Some(last) = page.last() else { break };
+            let known = page.partition_point(|event| event.head.position <= head);
+            let Some(last) = page[..known].last() else { break };
             at = last.head.position;
-            for event in &page {
+            for event in &page[..known] {
                 registry.project(event);
             }
         }

@@ -4,15 +4,16 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use memlog_events::{
     ids::{Micros, Position, Scope},
     log::{CommitNotice, Log, Stored},
 };
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::{sync::Mutex as AsyncMutex, time::Instant};
 
 use super::{
     embedding::EmbedQueue,
@@ -32,7 +33,13 @@ pub enum NotLoaded {
     /// The log could not be read.
     #[error("the log could not be read: {0}")]
     Log(String),
+    /// The views did not follow the log in time.
+    #[error("the views do not follow the log; see the log file")]
+    Late,
 }
+
+/// How long a reader waits for the projector, which is behind by milliseconds when all is well.
+const FOLLOW_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The loaded views.
 pub struct Registry {
@@ -42,6 +49,8 @@ pub struct Registry {
     cells: Mutex<HashMap<Scope, Arc<Cell>>>,
     /// The last event of a profile that views may not have yet.
     heads: Mutex<HashMap<Scope, Position>>,
+    /// Up to here `heads` knows what was committed.
+    told: AtomicU64,
     past: Mutex<Past>,
 }
 
@@ -55,6 +64,8 @@ enum CellState {
     /// Not loaded; what is committed meanwhile waits here once a load has begun.
     Empty(Vec<Stored>),
     Live(Arc<ProfileViews>),
+    /// Taken out of the registry: nothing is projected into it any more.
+    Gone,
 }
 
 /// Views of the past, the last used last, and how often each profile erased something since the start.
@@ -67,7 +78,8 @@ struct Past {
 impl Registry {
     /// Nothing is loaded.
     pub fn new(log: Log, limits: Limits, embed: Option<Arc<EmbedQueue>>) -> Self {
-        Self { log, limits, embed, cells: Mutex::default(), heads: Mutex::default(), past: Mutex::default() }
+        let told = AtomicU64::new(log.head().0);
+        Self { log, limits, embed, cells: Mutex::default(), heads: Mutex::default(), told, past: Mutex::default() }
     }
 
     /// The embedding queue, if there is a model.
@@ -81,47 +93,57 @@ impl Registry {
         for (scope, position) in &notice.scopes {
             heads.insert(*scope, *position);
         }
+        self.told.store(notice.last.0, Ordering::SeqCst);
+    }
+
+    /// The log's head as far as readers wait for it: whoever reads views after this call sees everything up to it.
+    pub fn head(&self) -> Position {
+        Position(self.told.load(Ordering::SeqCst))
     }
 
     /// A profile's views as of now: every event acknowledged before this call is in them.
     pub async fn present(&self, place: Place, now: Micros) -> Result<Arc<ProfileViews>, NotLoaded> {
         let head = lock(&self.heads).get(&place.key.scope).copied();
-        let views = self.load(place, now).await?;
-        if let Some(head) = head {
-            views.wait_applied(head).await;
+        let late = Instant::now() + FOLLOW_WAIT_MAX;
+        loop {
+            let views = self.load(place, now).await?;
+            let Some(head) = head else { return Ok(views) };
+            match tokio::time::timeout_at(late, views.wait_applied(head)).await {
+                Ok(true) => return Ok(views),
+                // Dropped under this reader's feet: what is loaded now has the event.
+                Ok(false) => {}
+                Err(_) => return Err(NotLoaded::Late),
+            }
         }
-        Ok(views)
     }
 
     async fn load(&self, place: Place, now: Micros) -> Result<Arc<ProfileViews>, NotLoaded> {
-        let cell = self.cell(place.key.scope);
-        cell.used.store(now.0, Ordering::Relaxed);
-        if let Some(views) = cell.live() {
-            return Ok(views);
-        }
-        let _one = cell.loading.lock().await;
-        if let Some(views) = cell.live() {
-            return Ok(views);
-        }
-        self.make_room()?;
-        *lock(&cell.state) = CellState::Empty(Vec::new());
-        let state = self.fold(place, None).await?;
-        let views = Arc::new(ProfileViews::new(place, state));
-        let mut held = lock(&cell.state);
-        if let CellState::Empty(meanwhile) = &mut *held {
-            for event in std::mem::take(meanwhile) {
-                views.apply(&self.log, &event).map_err(|error| NotLoaded::Log(error.to_string()))?;
+        loop {
+            let cell = self.cell(place.key.scope);
+            cell.used.store(now.0, Ordering::Relaxed);
+            if let Some(views) = cell.live() {
+                return Ok(views);
+            }
+            let _one = cell.loading.lock().await;
+            match &mut *lock(&cell.state) {
+                CellState::Live(views) => return Ok(Arc::clone(views)),
+                // Taken out while this reader waited; its successor is in the map.
+                CellState::Gone => continue,
+                // From here on the projector keeps what it reads for the load.
+                CellState::Empty(meanwhile) => meanwhile.clear(),
+            }
+            self.make_room()?;
+            let state = self.fold(place, self.log.head()).await?;
+            if let Some(views) = cell.enliven(ProfileViews::new(place, state), &self.log)? {
+                if let Some(embed) = self.embed.as_ref().filter(|_| views.has_queued()) {
+                    embed.put(&views);
+                }
+                return Ok(views);
             }
         }
-        *held = CellState::Live(Arc::clone(&views));
-        drop(held);
-        if let Some(embed) = self.embed.as_ref().filter(|_| views.has_queued()) {
-            embed.put(&views);
-        }
-        Ok(views)
     }
 
-    async fn fold(&self, place: Place, until: Option<Position>) -> Result<State, NotLoaded> {
+    async fn fold(&self, place: Place, until: Position) -> Result<State, NotLoaded> {
         let (log, model) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()));
         let folded = tokio::task::spawn_blocking(move || State::fold(&log, &place, until, model)).await;
         let folded = folded.map_err(|error| NotLoaded::Log(error.to_string()))?;
@@ -140,7 +162,7 @@ impl Registry {
                 }
                 past.erased(scope)
             };
-            let state = Arc::new(self.fold(place, Some(at)).await?);
+            let state = Arc::new(self.fold(place, at).await?);
             let mut past = lock(&self.past);
             // Something was erased while the past was folded: it may be in what was just read.
             if past.erased(scope) != before {
@@ -172,8 +194,7 @@ impl Registry {
                 Ok(false) => {}
                 Err(error) => {
                     tracing::error!(%error, "views could not follow the log and are dropped");
-                    lock(&self.cells).remove(&scope);
-                    views.release();
+                    self.take_out(scope);
                 }
             }
         }
@@ -201,27 +222,39 @@ impl Registry {
         let mut by_use: Vec<_> = cells.iter().map(|(id, cell)| (cell.used.load(Ordering::Relaxed), *id)).collect();
         by_use.sort_unstable();
         for (_, scope) in by_use {
-            if cells.get(&scope).is_some_and(|cell| cell.idle()) {
+            if cells.get(&scope).is_some_and(|cell| cell.end_if_idle()) {
                 cells.remove(&scope);
                 if live_bytes(&cells) < budget {
                     return Ok(());
                 }
             }
         }
-        Err(NotLoaded::Budget { budget })
+        // Others may have made room meanwhile.
+        if live_bytes(&cells) < budget { Ok(()) } else { Err(NotLoaded::Budget { budget }) }
     }
 
     /// Drops views that nobody has used for long.
     pub fn drop_idle(&self, now: Micros) {
         let idle = i64::try_from(self.limits.views_idle_ms_max).unwrap_or(i64::MAX).saturating_mul(1_000);
         let long = |cell: &Cell| cell.used.load(Ordering::Relaxed).saturating_add(idle) <= now.0;
-        lock(&self.cells).retain(|_, cell| !(long(cell) && cell.idle()));
+        lock(&self.cells).retain(|_, cell| !(long(cell) && cell.end_if_idle()));
     }
 
     /// Drops a profile's views, loaded or of the past; the next reader loads them anew.
     pub fn forget(&self, scope: Scope) {
         lock(&self.past).erase(scope);
-        lock(&self.cells).remove(&scope);
+        self.take_out(scope);
+    }
+
+    /// Takes a profile's views out, in use or not: who waits for them is sent to load them anew.
+    fn take_out(&self, scope: Scope) {
+        let mut cells = lock(&self.cells);
+        if let Some(cell) = cells.remove(&scope) {
+            let ended = std::mem::replace(&mut *lock(&cell.state), CellState::Gone);
+            if let CellState::Live(views) = ended {
+                views.release();
+            }
+        }
     }
 
     /// How many profiles are loaded.
@@ -261,8 +294,20 @@ impl Cell {
     fn live(&self) -> Option<Arc<ProfileViews>> {
         match &*lock(&self.state) {
             CellState::Live(views) => Some(Arc::clone(views)),
-            CellState::Empty(_) => None,
+            CellState::Empty(_) | CellState::Gone => None,
         }
+    }
+
+    /// Puts loaded views in, with what was committed while they were folded; none if the cell was taken out meanwhile.
+    fn enliven(&self, views: ProfileViews, log: &Log) -> Result<Option<Arc<ProfileViews>>, NotLoaded> {
+        let mut held = lock(&self.state);
+        let CellState::Empty(meanwhile) = &mut *held else { return Ok(None) };
+        for event in std::mem::take(meanwhile) {
+            views.apply(log, &event).map_err(|error| NotLoaded::Log(error.to_string()))?;
+        }
+        let views = Arc::new(views);
+        *held = CellState::Live(Arc::clone(&views));
+        Ok(Some(views))
     }
 
     /// The views to fold an event into; while they load, the event is kept for them.
@@ -276,18 +321,23 @@ impl Cell {
                 }
                 None
             }
+            CellState::Gone => None,
         }
     }
 
-    /// Whether nobody reads, embeds or loads it.
-    fn idle(&self) -> bool {
-        if self.loading.try_lock().is_err() {
-            return false;
-        }
-        match &*lock(&self.state) {
+    /// Ends the cell if nobody reads, embeds or loads it. Under one lock: a reader on the way either has the views already
+    /// or finds the cell ended.
+    fn end_if_idle(&self) -> bool {
+        let Ok(_nobody_loads) = self.loading.try_lock() else { return false };
+        let mut state = lock(&self.state);
+        let idle = match &*state {
             CellState::Live(views) => Arc::strong_count(views) == 1,
-            CellState::Empty(_) => true,
+            CellState::Empty(_) | CellState::Gone => true,
+        };
+        if idle {
+            *state = CellState::Gone;
         }
+        idle
     }
 }
 

@@ -80,7 +80,7 @@ impl Command<Thread> for ApplyExtraction {
             };
             let (id, saved, _) = record.saved(slot, place, inputs);
             decision.events.push(saved);
-            if let Some(old) = found.corrects.filter(|old| state.records().is_valid(*old, inputs.now())) {
+            if let Some(old) = found.corrects.filter(|old| holds(state, *old, inputs.now())) {
                 decision.events.extend(replaced(old, id, &ByV1::default(), slot, place, inputs));
             }
             decision.answer.push(Some(id));
@@ -97,11 +97,15 @@ impl Command<Thread> for ApplyExtraction {
 /// Fingerprints of statements and the tag each stands under.
 pub type Said = BTreeSet<(Option<SpeakerId>, Digest)>;
 
+/// Whether a record is there, its time not over, and valid: one that has expired says nothing any more.
+fn holds(state: &Thread, id: RecordId, now: Micros) -> bool {
+    state.records().is_alive(id, now) && state.records().is_valid(id, now)
+}
+
 impl ApplyExtraction {
     /// What valid records already say, and under whose tag.
     fn said(&self, state: &Thread, inputs: &dyn Inputs) -> Said {
-        let records = state.records();
-        let valid = records.records.iter().filter(|(id, _)| records.is_valid(**id, inputs.now()));
+        let valid = state.records().records.iter().filter(|(id, _)| holds(state, **id, inputs.now()));
         valid.map(|(_, record)| (record.speaker, record.fingerprint)).collect()
     }
 

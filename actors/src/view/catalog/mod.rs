@@ -113,9 +113,10 @@ impl Catalog {
         self.by_thread_id.get(thread_id).copied()
     }
 
-    /// Living threads and their numbers.
+    /// Living threads and their numbers. One that was deleted later than this view stands has no id any more and is not shown.
     pub fn threads(&self) -> impl Iterator<Item = (u32, &Thread)> {
-        self.threads.iter().enumerate().filter(|(_, thread)| !thread.deleted).map(|(at, thread)| (at as u32, thread))
+        let shown = |(_, thread): &(usize, &Thread)| !thread.deleted && !thread.thread_id.is_empty();
+        self.threads.iter().enumerate().filter(shown).map(|(at, thread)| (at as u32, thread))
     }
 
     /// Registered speakers, in the order of registration.

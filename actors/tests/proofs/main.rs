@@ -1,0 +1,9 @@
+//! What the system promises at its edges: many callers at once, repeats of what is gone, limits to the byte, erasure from
+//! every file.
+
+mod erasure;
+mod jobs;
+mod once;
+mod races;
+mod rules;
+mod world;
