@@ -282,7 +282,8 @@ impl Run {
 
     async fn forget(&mut self, pick: u8) {
         let Some(line) = self.plain.pick(pick, self.now()).cloned() else { return };
-        let gone = self.system().profile_forget(&acme(), world::forget(&line.id)).await.expect("forgotten").reply.memory;
+        let gone =
+            self.system().profile_forget(&acme(), world::forget(&line.id)).await.expect("forgotten").reply.memory;
         assert_eq!(gone.content, Some(Some(line.text.clone())));
         self.plain.forget(&line);
     }
@@ -329,7 +330,8 @@ impl Run {
                     break;
                 }
             }
-            let wanted = lines.iter().rev().filter(|line| line.is_alive(now) && line.invalid == (status == Status::Invalid));
+            let wanted =
+                lines.iter().rev().filter(|line| line.is_alive(now) && line.invalid == (status == Status::Invalid));
             let wanted: Vec<_> = wanted.collect();
             let ids = |records: &[Record]| records.iter().map(|record| record.id.clone()).collect::<Vec<_>>();
             let expected: Vec<_> = wanted.iter().map(|line| line.id.clone()).collect();
@@ -386,8 +388,10 @@ impl Run {
 }
 
 fn run_cases(cases: u32) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() });
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() });
     let steps = proptest::collection::vec((step(), any::<u8>()), 10..40);
     let outcome = runner.run(&steps, |steps| {
         runtime.block_on(async {

@@ -80,6 +80,16 @@ impl<A: Aggregate> Story<A> {
         Ok(decision.answer)
     }
 
+    /// What a command would answer; nothing happens.
+    pub(crate) fn would<C: Command<A>>(&mut self, command: C) -> C::Answer {
+        command.decide(&self.state, &self.place, &mut self.inputs).expect("accepted").answer
+    }
+
+    /// Of a statement, as records of this story have it.
+    pub(crate) fn fingerprint(&self, normalised: &str) -> Digest {
+        self.inputs.digest(self.place.scope_slot, &[b"statement", normalised.as_bytes()])
+    }
+
     pub(crate) fn do_<C: Command<A>>(&mut self, command: C) -> C::Answer {
         self.try_(command).expect("accepted")
     }

@@ -76,7 +76,13 @@ const TRIES: usize = 8;
 impl<A: Aggregate> Directory<A> {
     /// Nobody is awake. `replays` is shared by all kinds.
     pub fn new(environment: Arc<Environment>, replays: Arc<Semaphore>) -> Self {
-        Self { environment, cells: Mutex::default(), awake: AtomicUsize::new(0), replays, closed: AtomicBool::new(false) }
+        Self {
+            environment,
+            cells: Mutex::default(),
+            awake: AtomicUsize::new(0),
+            replays,
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// How many are awake.

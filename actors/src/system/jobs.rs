@@ -29,7 +29,9 @@ impl System {
     fn job(&self, state: &crate::view::State, job: &catalog::Job, moment: Moment) -> Job {
         let tried = lock(&self.inner.tried).get(&job.id).copied().filter(|_| moment == Moment::Now);
         let (shown, attempts) = match (job.state, tried) {
-            (State::Queued, Some(tried)) => (if tried.running { State::Running } else { State::Queued }, tried.attempts),
+            (State::Queued, Some(tried)) => {
+                (if tried.running { State::Running } else { State::Queued }, tried.attempts)
+            }
             (state, _) => (state, job.attempts),
         };
         let thread = state.catalog.thread(job.thread);

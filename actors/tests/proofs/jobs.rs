@@ -77,11 +77,8 @@ async fn every_wait_ends() {
 async fn an_expired_record_does_not_swallow_what_is_said_again() {
     let world = World::new();
     let system = world.start().await;
-    let short = Remember {
-        ttl_days: Some(1.0),
-        session_id: Some("trip".to_owned()),
-        ..remember(&fact_of("I have a cat"))
-    };
+    let short =
+        Remember { ttl_days: Some(1.0), session_id: Some("trip".to_owned()), ..remember(&fact_of("I have a cat")) };
     system.profile_remember(&acme(), short).await.expect("stored");
     world.clock.forward(DAY_MICROS);
     let request = ingest(Some("trip"), vec![message("user", "I have a cat")]);

@@ -44,7 +44,10 @@ async fn round(system: &System, old: &str) -> Round {
     Round {
         got: taken(system.profile_get(&keyed("get"), get).await, &mut replayed),
         stored: taken(system.profile_remember(&keyed("remember"), remember("Runs on Sundays")).await, &mut replayed),
-        ingested: taken(system.profile_ingest(&keyed("ingest"), ingest(Some("trip"), vec![with_id])).await, &mut replayed),
+        ingested: taken(
+            system.profile_ingest(&keyed("ingest"), ingest(Some("trip"), vec![with_id])).await,
+            &mut replayed,
+        ),
         turn: taken(system.profile_add_turn(&keyed("turn"), turn).await, &mut replayed),
         superseded: taken(system.profile_supersede(&keyed("supersede"), supersede(old)).await, &mut replayed),
         added: taken(system.speaker_add(&keyed("add"), add).await, &mut replayed),
@@ -103,7 +106,9 @@ async fn a_repeat_after_everything_is_gone_is_still_answered() {
         let forgot = system.profile_forget(&keyed("forget"), forget(&gone)).await.expect("again");
         assert!(forgot.replayed && forgot.reply.memory.content == Some(None), "{stage}");
         assert!(system.speaker_remove(&keyed("remove"), remove.clone()).await.expect("again").replayed);
-        assert!(system.profile_delete_session(&keyed("session"), delete_session("trip")).await.expect("again").replayed);
+        assert!(
+            system.profile_delete_session(&keyed("session"), delete_session("trip")).await.expect("again").replayed
+        );
         assert_eq!(system.health().seq, head, "{stage}");
     }
     assert!(system.profile_delete(&keyed("delete"), delete()).await.expect("again").replayed);

@@ -79,7 +79,8 @@ async fn views_loaded_while_others_write_miss_nothing() {
         let system = system.clone();
         writers.spawn(async move {
             for n in 0..40 {
-                let request = Remember { session_id: Some(format!("s{writer}")), ..remember(&format!("w{writer} n{n}")) };
+                let request =
+                    Remember { session_id: Some(format!("s{writer}")), ..remember(&format!("w{writer} n{n}")) };
                 let id = system.profile_remember(&acme(), request).await.expect("stored").reply.memory.id;
                 assert!(has(&system, ALICE, &id).await, "writer {writer} misses {n}");
             }
@@ -196,9 +197,12 @@ async fn deletion_against_everything_ends() {
                 let text = format!("c{caller} n{n}");
                 match (caller + n) % 8 {
                     0 => drop(system.profile_delete(&acme(), delete()).await.map_err(passing)),
-                    1 | 2 => drop(system.profile_delete_session(&acme(), delete_session("trip")).await.map_err(passing)),
+                    1 | 2 => {
+                        drop(system.profile_delete_session(&acme(), delete_session("trip")).await.map_err(passing))
+                    }
                     3 | 4 => {
-                        let request = Ingest { timeout_s: Some(20.0), ..ingest(Some("trip"), vec![message("user", &text)]) };
+                        let request =
+                            Ingest { timeout_s: Some(20.0), ..ingest(Some("trip"), vec![message("user", &text)]) };
                         drop(system.profile_ingest(&acme(), request).await.map_err(passing));
                     }
                     5 => drop(system.profile_search(&acme(), search(&text)).await.map_err(passing)),
@@ -239,7 +243,8 @@ async fn stopped_under_load_it_keeps_what_it_acknowledged() {
                     let text = format!("r{round} w{writer} n{n}");
                     let stored = match writer % 3 {
                         0 => {
-                            let ingest = Ingest { profile: profile.clone(), ..ingest(Some("s"), vec![message("user", &text)]) };
+                            let ingest =
+                                Ingest { profile: profile.clone(), ..ingest(Some("s"), vec![message("user", &text)]) };
                             system.profile_ingest(&acme(), ingest).await.map(|_| None)
                         }
                         1 => {

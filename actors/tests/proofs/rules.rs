@@ -88,7 +88,8 @@ async fn conversation(system: &System) -> (Ingested, String) {
     let add = speaker::Add { profile: ALICE.to_owned(), speaker: "Bob".to_owned() };
     system.speaker_add(&acme(), add).await.expect("added");
     let said = Message { speaker: Some("Bob".to_owned()), ..message("user", "I keep bees") };
-    let reply = system.profile_ingest(&acme(), ingest(Some("trip"), vec![said, message("user", "Bees are fine")])).await;
+    let reply =
+        system.profile_ingest(&acme(), ingest(Some("trip"), vec![said, message("user", "Bees are fine")])).await;
     let metadata = serde_json::json!({"topic": "bees"}).as_object().cloned();
     let kept = Remember { metadata, ..remember("Buys bees in May") };
     let kept = system.profile_remember(&acme(), kept).await.expect("stored").reply.memory.id;
@@ -133,14 +134,16 @@ async fn lists_of_profiles_and_jobs_end_and_stay_in_their_moment() {
     let world = World::new();
     let system = world.start().await;
     for n in 0..6 {
-        let request = Ingest { profile: format!("p{n}"), ..ingest(Some("s"), vec![message("user", &format!("says {n}"))]) };
+        let request =
+            Ingest { profile: format!("p{n}"), ..ingest(Some("s"), vec![message("user", &format!("says {n}"))]) };
         system.profile_ingest(&acme(), request).await.expect("ingested");
     }
     let seq = system.health().seq;
     for n in 0..6 {
         let more = Remember { profile: format!("p{n}"), ..remember("Something later") };
         system.profile_remember(&acme(), more).await.expect("stored");
-        let more = Ingest { profile: format!("p{n}"), ..ingest(Some("s"), vec![message("user", &format!("later {n}"))]) };
+        let more =
+            Ingest { profile: format!("p{n}"), ..ingest(Some("s"), vec![message("user", &format!("later {n}"))]) };
         system.profile_ingest(&acme(), more).await.expect("ingested");
     }
     system.profile_delete(&acme(), Delete { profile: "p0".to_owned() }).await.expect("deleted");
@@ -178,7 +181,10 @@ async fn the_past_shows_no_session_that_was_deleted_since() {
     let list = job::List { as_of, ..job::List::default() };
     let jobs = system.job_list(&acme(), list).await.expect("listed").reply.jobs;
     let shown: Vec<_> = jobs.iter().map(|job| (job.session_id.as_deref(), job.records.len())).collect();
-    assert!(shown.contains(&(Some("one"), 1)) && !shown.iter().any(|(session, _)| *session == Some("two")), "{shown:?}");
+    assert!(
+        shown.contains(&(Some("one"), 1)) && !shown.iter().any(|(session, _)| *session == Some("two")),
+        "{shown:?}"
+    );
     assert!(shown.iter().all(|(session, records)| session.is_some() || *records == 0), "{shown:?}");
     system.stop().await;
 }
@@ -222,7 +228,8 @@ async fn audit_tells_each_namespace_its_own_and_all_of_it() {
         }
         let exported: Vec<audit::Event> = lines.iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!(exported, told);
-        let of_profile = audit::Events { profile: Some(ALICE.to_owned()), limit: Some(500), ..audit::Events::default() };
+        let of_profile =
+            audit::Events { profile: Some(ALICE.to_owned()), limit: Some(500), ..audit::Events::default() };
         assert_eq!(system.audit_events(context, of_profile).await.expect("events").reply.events, told);
         seen.push(told);
     }

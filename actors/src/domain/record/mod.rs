@@ -5,7 +5,7 @@ mod forget;
 mod remember;
 mod supersede;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use expire::Expire;
 pub use forget::{Forget, Forgotten};
@@ -63,6 +63,10 @@ pub struct Records {
     pub records: BTreeMap<RecordId, RecordState>,
     /// Living links.
     pub relations: BTreeMap<RelationId, RelationState>,
+    /// Living links by either end.
+    links_of: BTreeMap<RecordId, Vec<RelationId>>,
+    /// Living records by what they say.
+    saying: BTreeMap<Digest, Vec<RecordId>>,
 }
 
 impl Records {
@@ -71,6 +75,7 @@ impl Records {
         match facts {
             Facts::Saved(e) => {
                 self.records.insert(e.record, RecordState::new(e));
+                self.saying.entry(e.fingerprint).or_default().push(e.record);
             }
             Facts::Superseded(e) => {
                 if let Some(record) = self.records.get_mut(&e.old) {
@@ -80,10 +85,11 @@ impl Records {
             Facts::Linked(e) => {
                 let state = RelationState { slot: e.slot, link: e.link, source: e.source, target: e.target };
                 self.relations.insert(e.relation, state);
+                for end in [e.source, e.target] {
+                    self.links_of.entry(end).or_default().push(e.relation);
+                }
             }
-            Facts::Unlinked(e) => {
-                self.relations.remove(&e.relation);
-            }
+            Facts::Unlinked(e) => self.unlink(e.relation),
             Facts::Forgot(e) => {
                 self.drop_records(std::slice::from_ref(&e.record), &e.relations);
                 self.drop_sources(e.messages.iter().map(|m| m.0));
@@ -98,15 +104,24 @@ impl Records {
         }
     }
 
-    /// Whether the record holds: not set invalid, and no living link says so.
+    /// Whether the record is not set invalid, and no living link says so.
     pub fn is_valid(&self, id: RecordId, now: Micros) -> bool {
-        let Some(record) = self.records.get(&id) else {
-            return false;
-        };
-        record.superseded_by.is_none()
-            && !self.relations.values().any(|relation| {
-                relation.target == id && invalidates(relation.link) && self.is_alive(relation.source, now)
-            })
+        let Some(record) = self.records.get(&id) else { return false };
+        let says_so =
+            |link: &RelationState| link.target == id && invalidates(link.link) && self.is_alive(link.source, now);
+        let mut links = self.links_of.get(&id).into_iter().flatten().filter_map(|link| self.relations.get(link));
+        record.superseded_by.is_none() && !links.any(says_so)
+    }
+
+    /// Whether it is there, its time not over, and valid: one that has expired says nothing any more.
+    pub fn holds(&self, id: RecordId, now: Micros) -> bool {
+        self.is_alive(id, now) && self.is_valid(id, now)
+    }
+
+    /// Whether a record that holds makes this statement under the same tag.
+    pub fn says(&self, fingerprint: Digest, speaker: Option<SpeakerId>, now: Micros) -> bool {
+        let mut saying = self.saying.get(&fingerprint).into_iter().flatten();
+        saying.any(|id| self.records.get(id).is_some_and(|record| record.speaker == speaker) && self.holds(*id, now))
     }
 
     /// Whether it is there and its time is not over.
@@ -114,22 +129,28 @@ impl Records {
         self.records.get(&id).is_some_and(|record| record.expires_at.is_none_or(|at| at > now))
     }
 
-    /// The links at either end of any of these.
+    /// The links at either end of any of these, each once.
     pub fn relations_of(&self, ids: &[RecordId]) -> Vec<(RelationId, Slot)> {
-        let touches = |relation: &RelationState| ids.contains(&relation.source) || ids.contains(&relation.target);
-        self.relations
-            .iter()
-            .filter(|(_, relation)| touches(relation))
-            .map(|(id, relation)| (*id, relation.slot))
-            .collect()
+        let links = ids.iter().filter_map(|id| self.links_of.get(id)).flatten().copied();
+        let links: BTreeSet<RelationId> = links.collect();
+        links.into_iter().filter_map(|id| Some((id, self.relations.get(&id)?.slot))).collect()
+    }
+
+    fn unlink(&mut self, id: RelationId) {
+        let Some(relation) = self.relations.remove(&id) else { return };
+        for end in [relation.source, relation.target] {
+            retain(&mut self.links_of, end, id);
+        }
     }
 
     fn drop_records(&mut self, ids: &[RecordId], relations: &[(RelationId, Slot)]) {
-        for id in ids {
-            self.records.remove(id);
-        }
         for (id, _) in relations {
-            self.relations.remove(id);
+            self.unlink(*id);
+        }
+        for id in ids {
+            if let Some(record) = self.records.remove(id) {
+                retain(&mut self.saying, record.fingerprint, *id);
+            }
         }
     }
 
@@ -140,6 +161,16 @@ impl Records {
         }
         for record in self.records.values_mut() {
             record.sources.retain(|source| !gone.contains(source));
+        }
+    }
+}
+
+/// Takes a member out of an index, and the entry with its last one.
+fn retain<K: Ord, V: PartialEq>(index: &mut BTreeMap<K, Vec<V>>, key: K, gone: V) {
+    if let Some(members) = index.get_mut(&key) {
+        members.retain(|member| *member != gone);
+        if members.is_empty() {
+            index.remove(&key);
         }
     }
 }

@@ -68,19 +68,22 @@ impl Command<Thread> for ApplyExtraction {
         if *job == JobState::Done {
             return Ok(Decision::nothing(Applied::default()));
         }
-        let mut said = self.said(state, inputs);
+        // What is found twice in one result is found once.
+        let mut said = self.known.clone();
         let mut decision = Decision::of(Vec::new(), Vec::new());
         for found in &self.found {
-            let record = self.record(found, state, inputs);
-            let fresh =
-                record.filter(|record| said.insert((record.speaker, record.fingerprint(place.scope_slot, inputs))));
+            let fresh = self.record(found, state, inputs).filter(|record| {
+                let fingerprint = record.fingerprint(place.scope_slot, inputs);
+                let known = state.records().says(fingerprint, record.speaker, inputs.now());
+                !known && said.insert((record.speaker, fingerprint))
+            });
             let Some(record) = fresh else {
                 decision.answer.push(None);
                 continue;
             };
             let (id, saved, _) = record.saved(slot, place, inputs);
             decision.events.push(saved);
-            if let Some(old) = found.corrects.filter(|old| holds(state, *old, inputs.now())) {
+            if let Some(old) = found.corrects.filter(|old| state.records().holds(*old, inputs.now())) {
                 decision.events.extend(replaced(old, id, &ByV1::default(), slot, place, inputs));
             }
             decision.answer.push(Some(id));
@@ -97,18 +100,7 @@ impl Command<Thread> for ApplyExtraction {
 /// Fingerprints of statements and the tag each stands under.
 pub type Said = BTreeSet<(Option<SpeakerId>, Digest)>;
 
-/// Whether a record is there, its time not over, and valid: one that has expired says nothing any more.
-fn holds(state: &Thread, id: RecordId, now: Micros) -> bool {
-    state.records().is_alive(id, now) && state.records().is_valid(id, now)
-}
-
 impl ApplyExtraction {
-    /// What valid records already say, and under whose tag.
-    fn said(&self, state: &Thread, inputs: &dyn Inputs) -> Said {
-        let valid = state.records().records.iter().filter(|(id, _)| holds(state, **id, inputs.now()));
-        valid.map(|(_, record)| (record.speaker, record.fingerprint)).collect()
-    }
-
     /// The record to be, unless every message it rests on is gone or the profile already says so.
     fn record(&self, found: &Found, state: &Thread, inputs: &dyn Inputs) -> Option<NewRecord> {
         let living = found.sources.iter().filter(|id| state.living(**id, inputs.now()).is_some());
@@ -191,6 +183,19 @@ mod tests {
         let twice = vec![found("Lives in Lisbon", answer.messages[0]), found("lives in Lisbon.", answer.messages[0])];
         let applied = given.do_(apply(answer.job.expect("job"), twice));
         assert!(applied.0[0].is_some() && applied.0[1].is_none());
+    }
+
+    // The profile's other sessions are looked at before the command; what they say arrives with it.
+    #[test]
+    fn what_another_session_says_under_the_same_tag_is_dropped() {
+        let mut given = Story::<Thread>::new();
+        let answer = given.do_(ingest("trip", &["I live in Lisbon"]));
+        let job = answer.job.expect("job");
+        let result = apply(job, vec![found("Lives in Lisbon", answer.messages[0])]);
+        let said = given.fingerprint("lives in lisbon");
+        let other_tag = (Some(SpeakerId(uuid::Uuid::from_u128(9))), said);
+        assert!(given.would(ApplyExtraction { known: BTreeSet::from([other_tag]), ..result.clone() }).0[0].is_some());
+        assert_eq!(given.would(ApplyExtraction { known: BTreeSet::from([(None, said)]), ..result }).0, [None]);
     }
 
     #[test]
