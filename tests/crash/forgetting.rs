@@ -147,6 +147,8 @@ async fn found(client: &Client, secret: &Secret, as_of: Option<AsOf>) -> BTreeSe
             query: secret.word.clone(),
             types: serde_json::from_value(types).unwrap(),
             limit: Some(100),
+            // What was corrected meanwhile is to be forgotten all the same.
+            include_invalid: Some(true),
             as_of,
             ..Default::default()
         };

@@ -10,7 +10,7 @@ use memlog_actors::api::{
     error::Kind,
     job,
     profile::{self, AddTurn, Ingest, Ingested, Message, Remember, Remembered},
-    record::{ItemType, Record},
+    record::{ItemType, Record, Status},
 };
 use tokio::{
     sync::{mpsc, watch},
@@ -218,6 +218,8 @@ async fn found(client: &Client, profile: &str, word: &str, types: &[ItemType]) -
         profile: profile.to_owned(),
         query: word.to_owned(),
         types: Some(types.to_vec()),
+        // A later text may have corrected it; it is there all the same.
+        include_invalid: Some(true),
         ..profile::Search::default()
     };
     let found = call(client, None, &search).await;
@@ -267,7 +269,8 @@ pub(crate) async fn check_profiles(served: &Served, all: &[Written]) {
         served.call(profile::Wait { profile: profile.clone(), timeout_s: Some(60.0), job_id: None }).await;
         let listed = listed(served, &profile).await;
         let got = served.call(profile::Get { profile: profile.clone(), as_of: None }).await.profile;
-        assert_eq!(got.memories, listed.len() as u64, "{profile}: what is counted is listed");
+        let valid = listed.values().filter(|record| record.status == Status::Valid).count();
+        assert_eq!(got.memories, valid as u64, "{profile}: what is counted is listed");
         check_records(served, &of_it, &listed).await;
         let mut messages = 0;
         for written in of_it.iter().filter(|written| !matches!(written.said, Said::Remember(_))) {
@@ -281,22 +284,25 @@ pub(crate) async fn check_profiles(served: &Served, all: &[Written]) {
     }
 }
 
-/// Every page of a profile's list, by id.
+/// Every page of a profile's list, by id, of either status.
 async fn listed(served: &Served, profile: &str) -> BTreeMap<String, Record> {
-    let (mut all, mut cursor) = (BTreeMap::new(), None);
-    loop {
-        let ask =
-            profile::Memories { profile: profile.to_owned(), limit: Some(100), cursor, ..profile::Memories::default() };
-        let page = served.call(ask).await;
-        for record in page.memories {
-            let id = record.id.clone();
-            assert!(all.insert(id.clone(), record).is_none(), "{id} is listed twice");
-        }
-        match page.cursor {
-            Some(next) => cursor = Some(next),
-            None => return all,
+    let mut all = BTreeMap::new();
+    for status in [Status::Valid, Status::Invalid] {
+        let mut cursor = None;
+        loop {
+            let (profile, limit, status) = (profile.to_owned(), Some(100), Some(status));
+            let page = served.call(profile::Memories { profile, limit, status, cursor, ..Default::default() }).await;
+            for record in page.memories {
+                let id = record.id.clone();
+                assert!(all.insert(id.clone(), record).is_none(), "{id} is listed twice");
+            }
+            cursor = page.cursor;
+            if cursor.is_none() {
+                break;
+            }
         }
     }
+    all
 }
 
 /// A job accepted before a kill ends done, and what it made is made once.
