@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::lex::{self, Kind, Token};
+use super::verbs;
 
 /// Words that say nothing about what a statement is about.
 #[rustfmt::skip]
@@ -43,7 +44,8 @@ pub(super) struct Known {
 struct Entry {
     stems: HashSet<String>,
     negated: bool,
-    subject: String,
+    /// Whom or what it is about: "user's cousin anna", not just the user.
+    subject: Vec<String>,
     text: String,
 }
 
@@ -151,8 +153,7 @@ impl Known {
             matches!(t.lower.as_str(), "not" | "no" | "never" | "stopped" | "quit" | "нет" | "не")
                 || t.lower.ends_with("n't")
         });
-        let subject =
-            words().find(|t| !t.is("the")).map(|t| t.lower.trim_end_matches("'s").to_owned()).unwrap_or_default();
+        let subject = subject(&tokens);
         Entry { stems, negated, subject, text }
     }
 
@@ -161,6 +162,24 @@ impl Known {
         SAME.iter().find(|(other, _)| *other == stem).map_or(stem, |(_, same)| (*same).to_owned())
     }
 }
+
+/// The words before the first verb, without what only colours it.
+fn subject(tokens: &[Token]) -> Vec<String> {
+    let words = tokens.iter().filter(|t| t.kind != Kind::Mark).map(|t| t.lower.as_str());
+    // "Bob's" is mostly whose, seldom "Bob is".
+    let verb = |word: &str| (verbs::is_verb(word) && !word.ends_with("'s")) || AUXILIARY.contains(&word);
+    let names = |word: &str| word != "the" && !COLOUR.contains(&word) && !verbs::is_adverb(word);
+    words.take_while(|word| !verb(word)).filter(|word| names(word)).map(str::to_owned).collect()
+}
+
+/// Verbs that the list of verbs leaves out because they help others.
+const AUXILIARY: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "will", "would", "can", "could", "must", "should", "does", "do",
+    "did", "doesn't", "don't", "didn't", "isn't", "aren't", "wasn't", "weren't", "won't", "can't",
+];
+
+/// Words between a subject and its verb that do not name it.
+const COLOUR: &[&str] = &["no", "longer", "not", "never", "now", "actually", "also", "just", "really", "currently"];
 
 /// Whether the words announce that something is no longer as it was.
 pub(super) fn is_correction(plain: &str) -> bool {
@@ -246,6 +265,27 @@ mod tests {
         assert_eq!(records.corrected("The user likes tea."), None);
         let twins = known(&["The user lives in Lisbon.", "The user lives in Rome."]);
         assert_eq!(twins.corrected("The user lives in Porto now."), None);
+    }
+
+    // The same news about somebody else is news.
+    #[test]
+    fn what_is_said_of_another_corrects_nothing() {
+        for (record, statement) in [
+            (
+                "The user's cousin Anna moved to Lima with her two dogs.",
+                "The user's cousin Berta moved to Lima with her two dogs.",
+            ),
+            ("The user's sister lives in Rome.", "The user's brother lives in Rome now."),
+            ("The user lives in Rome.", "The user's brother lives in Oslo now."),
+            ("The red car is in the garage now.", "The blue car is in the garage now."),
+            ("Bob works at Initech.", "Alice works at Initech now."),
+        ] {
+            assert_eq!(known(&[record]).corrected(statement), None, "{record} / {statement}");
+        }
+        assert_eq!(
+            known(&["The user's brother lives in Rome."]).corrected("The user's brother lives in Oslo now."),
+            Some(0)
+        );
     }
 
     // "It's Porto now" means nothing a week later.
