@@ -42,8 +42,17 @@ fn assert_nowhere(folder: &Path, secrets: &[Vec<u8>]) {
 }
 
 const TEXT: &str = "Velvet marmalade is the code";
-const WORDS: [&str; 9] =
-    ["marmalade", "Zebulon", "msg-quokka", "session-ocelot", "meta-narwhal", "user-axolotl", "agent-okapi", "alice", "acme"];
+const WORDS: [&str; 9] = [
+    "marmalade",
+    "Zebulon",
+    "msg-quokka",
+    "session-ocelot",
+    "meta-narwhal",
+    "user-axolotl",
+    "agent-okapi",
+    "alice",
+    "acme",
+];
 
 fn caller() -> Context {
     let mut context = acme();
@@ -92,7 +101,8 @@ async fn assert_gone(system: &System, moments: &[u64], words: &str, secret: &str
     for as_of in moments.iter().map(|seq| Some(AsOf::Seq(*seq))).chain([None]) {
         let found = system.profile_search(&acme(), Search { as_of, ..search(words) }).await;
         let hits = found.map(|found| found.reply.memories).unwrap_or_default();
-        let left: Vec<_> = hits.iter().filter(|hit| hit.content.clone().flatten().is_some_and(|it| it.contains(secret))).collect();
+        let left: Vec<_> =
+            hits.iter().filter(|hit| hit.content.clone().flatten().is_some_and(|it| it.contains(secret))).collect();
         assert!(left.is_empty(), "{as_of:?}: {left:?}");
     }
 }
