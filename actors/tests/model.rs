@@ -416,5 +416,5 @@ fn run_cases(cases: u32) {
 // The rules of api.md taken together: whatever the order of commands, every read is what a plain list would say.
 #[test]
 fn whatever_the_order_every_read_is_what_a_plain_list_says() {
-    run_cases(std::env::var("MEMLOG_MODEL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48));
+    run_cases(std::env::var("MEMLOG_MODEL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(32));
 }

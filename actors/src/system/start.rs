@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
 };
 
 use memlog_events::{
@@ -13,6 +14,7 @@ use memlog_events::{
 use tokio::{
     sync::{Semaphore, watch},
     task::JoinSet,
+    time::Instant,
 };
 
 use super::{Inner, Options, System, gate::Gate, keeper};
@@ -132,19 +134,30 @@ impl System {
 
 async fn open_log(options: &Options, listeners: &Arc<Listeners>) -> Result<Log, StartError> {
     let path = options.data_dir.clone();
-    let told = Arc::clone(listeners);
-    let log_options = open::Options {
-        vault_dir: options.vault_dir.clone(),
-        on_commit: Some(Arc::new(move |notice| told.tell(notice))),
-        ..open::Options::new(&path)
-    };
-    let opened = tokio::task::spawn_blocking(move || Log::open(log_options)).await;
-    let opened = opened.map_err(|error| StartError::Log { path: path.clone(), reason: error.to_string() })?;
-    opened.map_err(|error| match error {
-        open::Error::InUse { .. } => StartError::InUse(path),
-        other => StartError::Log { path, reason: other.to_string() },
-    })
+    let late = Instant::now() + RELEASE_WAIT_MAX;
+    loop {
+        let told = Arc::clone(listeners);
+        let log_options = open::Options {
+            vault_dir: options.vault_dir.clone(),
+            on_commit: Some(Arc::new(move |notice| told.tell(notice))),
+            ..open::Options::new(&path)
+        };
+        let opened = tokio::task::spawn_blocking(move || Log::open(log_options)).await;
+        let opened = opened.map_err(|error| StartError::Log { path: path.clone(), reason: error.to_string() })?;
+        match opened {
+            Ok(log) => return Ok(log),
+            Err(open::Error::InUse { .. }) if Instant::now() < late => tokio::time::sleep(RELEASE_LOOK_EVERY).await,
+            Err(open::Error::InUse { .. }) => return Err(StartError::InUse(path)),
+            Err(other) => return Err(StartError::Log { path, reason: other.to_string() }),
+        }
+    }
 }
+
+/// How long a folder in use is waited for: whoever was stopped just now, in this process or another, may still be reading a
+/// last page of it.
+const RELEASE_WAIT_MAX: Duration = Duration::from_secs(2);
+/// How often it is tried.
+const RELEASE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl Inner {
     fn start_tasks(self: &Arc<Self>, outbox: Outbox) {

@@ -227,11 +227,20 @@ impl Plain {
         alive.get(pick as usize % alive.len().max(1)).copied()
     }
 
+    /// Messages that a search may find: not those of which only records were kept that were superseded since.
+    fn answering(&self) -> impl Iterator<Item = &Said> {
+        let corrected = |said: &Said| {
+            let mut made = self.lines.iter().filter(|line| line.sources.contains(&said.id)).peekable();
+            made.peek().is_some() && made.all(|line| line.invalid)
+        };
+        self.threads.values().flatten().filter(move |said| !said.gone && !corrected(said))
+    }
+
     /// Everything that a search may find, by id.
     pub(crate) fn texts(&self, now: i64) -> BTreeMap<String, String> {
         let records = self.lines.iter().filter(|line| line.is_alive(now) && !line.invalid);
         let records = records.map(|line| (line.id.clone(), line.text.clone()));
-        let said = self.threads.values().flatten().filter(|said| !said.gone);
+        let said = self.answering();
         records.chain(said.map(|said| (said.id.clone(), said.text.clone()))).collect()
     }
 
@@ -241,7 +250,7 @@ impl Plain {
         let valid = self.lines.iter().filter(|line| line.is_alive(now) && !line.invalid && says(&line.text));
         let records: Vec<&Line> = valid.collect();
         let made = |id: &String| records.iter().any(|line| line.sources.contains(id));
-        let said = self.threads.values().flatten().filter(|said| !said.gone && says(&said.text) && !made(&said.id));
+        let said = self.answering().filter(|said| says(&said.text) && !made(&said.id));
         let records = records.iter().map(|line| std::iter::once(&line.id).chain(&line.sources).cloned().collect());
         records.chain(said.map(|said| vec![said.id.clone()])).collect()
     }

@@ -6,4 +6,5 @@ mod jobs;
 mod once;
 mod races;
 mod rules;
+#[allow(dead_code, reason = "shared with the model, which uses the rest")]
 mod world;

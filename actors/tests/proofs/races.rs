@@ -78,7 +78,7 @@ async fn views_loaded_while_others_write_miss_nothing() {
     for writer in 0..6 {
         let system = system.clone();
         writers.spawn(async move {
-            for n in 0..40 {
+            for n in 0..20 {
                 let request =
                     Remember { session_id: Some(format!("s{writer}")), ..remember(&format!("w{writer} n{n}")) };
                 let id = system.profile_remember(&acme(), request).await.expect("stored").reply.memory.id;
@@ -90,7 +90,7 @@ async fn views_loaded_while_others_write_miss_nothing() {
     let dropper = tokio::spawn({
         let system = system.clone();
         async move {
-            for _ in 0..100 {
+            for _ in 0..40 {
                 system.rebuild(|_, _| ()).await.expect("rebuilt");
             }
         }
@@ -99,7 +99,7 @@ async fn views_loaded_while_others_write_miss_nothing() {
     ended("the dropper", dropper).await.expect("joined");
     let get = Get { profile: ALICE.to_owned(), as_of: None };
     let profile = system.profile_get(&acme(), get).await.expect("there").reply.profile;
-    assert_eq!((profile.memories, profile.sessions), (241, 6));
+    assert_eq!((profile.memories, profile.sessions), (121, 6));
     ended("the stop", system.stop()).await;
 }
 
@@ -231,7 +231,7 @@ async fn deletion_against_everything_ends() {
 async fn stopped_under_load_it_keeps_what_it_acknowledged() {
     let mut world = restless();
     world.embedder = Some(Arc::new(Letters));
-    for round in 0..5 {
+    for round in 0..3 {
         let system = ended("the start", world.start()).await;
         let mut writers = JoinSet::new();
         for writer in 0..30 {
@@ -241,6 +241,8 @@ async fn stopped_under_load_it_keeps_what_it_acknowledged() {
                 for n in 0.. {
                     let profile = format!("p{}", (writer + n) % 9);
                     let text = format!("r{round} w{writer} n{n}");
+                    // A search that finds no profile never waits, and would keep the others from their turn.
+                    tokio::task::yield_now().await;
                     let stored = match writer % 3 {
                         0 => {
                             let ingest =
@@ -260,7 +262,10 @@ async fn stopped_under_load_it_keeps_what_it_acknowledged() {
                     match stored {
                         Ok(id) => kept.extend(id.map(|id| (profile, id))),
                         Err(error) => {
-                            assert_eq!(error.kind, Kind::Unavailable, "{error}");
+                            assert!(
+                                system.health().reason.is_some_and(|why| why == "shutting down"),
+                                "refused too early: {error}"
+                            );
                             return kept;
                         }
                     }
@@ -269,7 +274,11 @@ async fn stopped_under_load_it_keeps_what_it_acknowledged() {
             });
         }
         // Stops once something has been written.
-        while system.health().seq < 200 * (round + 1) {
+        let begun = system.health().seq;
+        while system.health().seq < begun + 200 && !writers.is_empty() {
+            if let Some(early) = writers.try_join_next() {
+                early.expect("a writer failed");
+            }
             tokio::task::yield_now().await;
         }
         ended("the stop", system.stop()).await;

@@ -237,7 +237,10 @@ async fn audit_tells_each_namespace_its_own_and_all_of_it() {
     assert!(seen[0].iter().all(|event| event.by.as_deref() == Some("user:ana")), "{:?}", seen[0]);
     let saved = seen[0].iter().find(|event| event.event_type == "saved").expect("saved");
     let of_record = audit::Events { record_id: saved.record_id.clone(), ..audit::Events::default() };
-    assert_eq!(system.audit_events(&acme(), of_record.clone()).await.expect("events").reply.events, [saved.clone()]);
+    assert_eq!(
+        system.audit_events(&acme(), of_record.clone()).await.expect("events").reply.events,
+        std::slice::from_ref(saved)
+    );
     assert!(system.audit_events(&other, of_record).await.expect("events").reply.events.is_empty());
     system.stop().await;
 }
