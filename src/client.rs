@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use async_nats::{HeaderMap, HeaderValue, Request, RequestErrorKind};
 use bytes::Bytes;
-use memlog_actors::api::{Answer, Context, Error, Verb};
+use memlog_actors::api::{Answer, Context, Error, Verb, check_namespace};
 use serde::Deserialize;
 
 use crate::door::{
     self, PREFIX,
     connect::{self, Options},
-    headers::{AGENT, GROUPS, KEY, REPLAYED, ROLE, SESSION, USER, check_namespace},
+    headers::{AGENT, GROUPS, KEY, REPLAYED, ROLE, SESSION, USER},
     reply,
 };
 

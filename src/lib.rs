@@ -1,5 +1,12 @@
-//! The doors: what turns NATS, HTTP, JSON, the command line and model files into calls of `memlog-actors`. No rule about
+//! The doors: what turns NATS, JSON, the command line and model files into calls of `memlog-actors`. No rule about
 //! memories lives here, and nothing outside this package knows that these technologies exist.
+//!
+//! The rooms: `door` is the API on NATS, and `client` its other side; `nats` the nats-server that memlog can bring along;
+//! `cli` the command line; `embed` the embedding model; `serve` opens and closes all that serves.
+//!
+//! To add a verb to the door: a row in `door/table.rs` (the verb itself begins in `actors/src/api`). To add a command to
+//! the command line: a file in `cli`, see its sign. To add another model, extractor or clock: implement the trait of
+//! `memlog_actors::port`, and hand it to the system in `cli/backend.rs`.
 
 pub mod cli;
 pub mod client;

@@ -12,8 +12,6 @@ macro_rules! codes {
 
         impl $name {
             $($(#[$vdoc])* pub const $variant: Self = Self($value);)+
-            /// Every code in use.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
         }
     };
 }

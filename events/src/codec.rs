@@ -13,7 +13,7 @@ use crate::event::*;
 pub const CODEC_BINCODE_2_FIXED_LE: u8 = 1;
 
 /// The largest body that is decoded; a longer length inside one is damage, not data.
-pub const DECODED_BYTES_MAX: usize = 64 << 20;
+const DECODED_BYTES_MAX: usize = 64 << 20;
 
 /// Version numbers of content kinds share the numbers of their event; this one goes with any event.
 const CONTENT_BY: u16 = 0;

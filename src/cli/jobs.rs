@@ -6,7 +6,7 @@ use memlog_actors::api::{
     profile::Wait,
 };
 
-use super::{Outcome, Shell, fail::Fail, screen::Screen, tables, words};
+use super::{Outcome, Shell, fail::Fail, page::Page, screen::Screen, tables, words};
 
 /// What to do.
 #[derive(Debug, clap::Args)]
@@ -22,12 +22,8 @@ enum Action {
         /// Only in this state: queued, running, done or failed
         #[arg(long, value_parser = words::name::<State>)]
         state: Option<State>,
-        /// A page, 1 to 500 [default: 20]
-        #[arg(long, short = 'n')]
-        limit: Option<u64>,
-        /// Where the page before ended
-        #[arg(long)]
-        cursor: Option<String>,
+        #[command(flatten)]
+        page: Page,
         /// As the log stood at this position or time
         #[arg(long, value_name = "SEQ|TIME", value_parser = words::as_of)]
         as_of: Option<AsOf>,
@@ -58,7 +54,7 @@ enum Action {
 impl Args {
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
         match self.action {
-            Action::List { state, limit, cursor, as_of } => {
+            Action::List { state, page: Page { limit, cursor }, as_of } => {
                 let profile = shell.settings.profile_named.clone();
                 let listed = shell.call(List { profile, state, limit, cursor, as_of }).await?;
                 shell.screen.reply(&listed, |screen, listed| {

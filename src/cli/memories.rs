@@ -5,17 +5,13 @@ use memlog_actors::{
     port::RecordType,
 };
 
-use super::{Outcome, Shell, fail::Fail, tables, words};
+use super::{Outcome, Shell, fail::Fail, page::Page, tables, words};
 
 /// What to list.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A page, 1 to 500 [default: 20]
-    #[arg(long, short = 'n')]
-    limit: Option<u64>,
-    /// Where the page before ended
-    #[arg(long)]
-    cursor: Option<String>,
+    #[command(flatten)]
+    page: Page,
     /// Only this session's
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -35,8 +31,8 @@ impl Args {
         let page = shell
             .call(Memories {
                 profile: shell.profile(),
-                limit: self.limit,
-                cursor: self.cursor,
+                limit: self.page.limit,
+                cursor: self.page.cursor,
                 session_id: self.session,
                 record_type: self.record_type,
                 status: self.status,

@@ -2,6 +2,9 @@
 //!
 //! A command works on a data folder in this process or, with `--nats`, through a server; it cannot tell which, since both
 //! take the same requests (`backend`). No rule of memlog's lives here, and nothing here prints but `screen`.
+//!
+//! To add a command: a file with the name of the command that holds its `Args` and `run`, a variant of [`Command`] with one
+//! line of help, and its arm in `run_in` (or in `run`, when it opens what it needs itself).
 
 mod backend;
 mod config;
@@ -17,6 +20,7 @@ mod input;
 mod jobs;
 mod log;
 mod memories;
+mod page;
 mod profiles;
 mod rebuild;
 mod recall;

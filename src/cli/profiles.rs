@@ -6,6 +6,7 @@ use memlog_actors::api::{AsOf, profile::List};
 use super::{
     Outcome, Shell,
     fail::Fail,
+    page::Page,
     tables::{self, moment},
     words,
 };
@@ -13,12 +14,8 @@ use super::{
 /// What to list.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A page, 1 to 500 [default: 20]
-    #[arg(long, short = 'n')]
-    limit: Option<u64>,
-    /// Where the page before ended
-    #[arg(long)]
-    cursor: Option<String>,
+    #[command(flatten)]
+    page: Page,
     /// As the log stood at this position or time
     #[arg(long, value_name = "SEQ|TIME", value_parser = words::as_of)]
     as_of: Option<AsOf>,
@@ -26,7 +23,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
-        let listed = shell.call(List { limit: self.limit, cursor: self.cursor, as_of: self.as_of }).await?;
+        let listed = shell.call(List { limit: self.page.limit, cursor: self.page.cursor, as_of: self.as_of }).await?;
         shell.screen.reply(&listed, |screen, listed| {
             let mut table = screen.table(&["profile", "memories", "messages", "sessions", "speakers", "changed"]);
             for profile in &listed.profiles {

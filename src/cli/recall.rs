@@ -1,7 +1,10 @@
 //! `memlog recall`: an answer, and what it rests on.
 
 use comfy_table::Cell;
-use memlog_actors::api::profile::{Recall, Recalled, ResponseLength, ThinkingLevel};
+use memlog_actors::{
+    api::profile::{Recall, Recalled, ResponseLength, ThinkingLevel},
+    recall::one_line,
+};
 
 use super::{
     Outcome, Shell,
@@ -59,7 +62,7 @@ pub(super) fn people(screen: &Screen, recalled: &Recalled) -> String {
         table.add_row([
             Cell::new(format!("{:.2}", candidate.score)),
             Cell::new(words::written(&candidate.item_type)),
-            Cell::new(tables::one_line(&candidate.summary, 160)),
+            Cell::new(one_line(&candidate.summary, 160)),
             Cell::new(tables::or_dash(candidate.speaker.as_deref())),
             Cell::new(tables::or_dash(candidate.session_id.as_deref())),
             Cell::new(tables::moment(candidate.created_at)),

@@ -1,7 +1,10 @@
 //! The tables that several commands print.
 
 use comfy_table::{Attribute, Cell, Table};
-use memlog_actors::api::{Time, audit, job::Job, record::Record};
+use memlog_actors::{
+    api::{Time, audit, job::Job, record::Record},
+    recall::one_line,
+};
 
 use super::{screen::Screen, words::written};
 
@@ -24,15 +27,6 @@ pub(super) fn said(record: &Record) -> String {
     let content = record.content.as_ref().and_then(Option::as_deref);
     let text = record.summary.as_deref().or(content).unwrap_or("(forgotten)");
     one_line(text, 160)
-}
-
-/// The first `chars_max` characters on one line.
-pub(super) fn one_line(text: &str, chars_max: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
 }
 
 /// Records as a list shows them; with a column of scores if they have any.

@@ -1,10 +1,7 @@
 //! Subject and headers to the context of a call: which tenant, who calls, under which idempotency key.
 
 use async_nats::HeaderMap;
-use memlog_actors::{
-    api::{Caller, Context, Error, Idempotency},
-    limits::NAMESPACE_CHARS_MAX,
-};
+use memlog_actors::api::{Caller, Context, Error, Idempotency, check_namespace};
 
 use super::{CALLER_CHARS_MAX, GROUPS_MAX, KEY_BYTES_MAX, PREFIX, table::Kind};
 
@@ -64,18 +61,6 @@ pub fn context(
         _ => None,
     };
     Ok(Context { namespace: namespace.to_owned(), caller, idempotency })
-}
-
-/// Refuses what is no namespace.
-pub fn check_namespace(namespace: &str) -> Result<(), Error> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if namespace.len() > NAMESPACE_CHARS_MAX {
-        return Err(Error::past_limit("namespace", NAMESPACE_CHARS_MAX as u64, "characters"));
-    }
-    if namespace.is_empty() || !namespace.bytes().all(allowed) {
-        return Err(Error::invalid("namespace", "a namespace is 1 to 32 of A-Z, a-z, 0-9, _ and -"));
-    }
-    Ok(())
 }
 
 /// Names are compared without case, and unknown ones of ours are refused: a header that is silently not
@@ -260,16 +245,6 @@ mod tests {
         }
         assert_eq!(request(&[], b"x"), all[0]);
         assert_eq!(request(&[("Memlog-Role", "member")], b"x"), all[0]);
-    }
-
-    #[test]
-    fn namespaces_are_checked_to_the_character() {
-        for good in ["a", "A-Z_09", &"x".repeat(32)] {
-            assert_eq!(check_namespace(good), Ok(()), "{good}");
-        }
-        for bad in ["", "a b", "a/b", "ü", "a$", &"x".repeat(33)] {
-            assert_eq!(check_namespace(bad).unwrap_err().fields["field"], "namespace", "{bad}");
-        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::{
 use async_nats::{Client, Message, RequestErrorKind, Subscriber};
 use futures::StreamExt;
 use memlog_actors::{
-    api::{Error as ApiError, error::Kind as ErrorKind},
+    api::{Error as ApiError, check_namespace, error::Kind as ErrorKind},
     system::System,
 };
 use tokio::{
@@ -28,7 +28,7 @@ use super::{
     PREFIX, SERVICE,
     calls::{Calls, Phase, reached},
     connect::{self, Error, Link, Options},
-    headers::{self, Address, check_namespace},
+    headers::{self, Address},
     reply,
     service::Service,
     table::{Reply, TABLE},

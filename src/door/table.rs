@@ -1,5 +1,5 @@
-//! The one table of verbs. It serves the door, `$SRV.INFO` and whatever else must know what there is; a new noun is a
-//! few rows here.
+//! The one table of verbs. It serves the door, `$SRV.INFO` and whatever else must know what there is. A new verb is a row
+//! here, with `read` if it only answers and `command` if it appends: nothing else in the door knows one verb from another.
 
 use std::{collections::HashMap, fmt, sync::LazyLock};
 

@@ -232,7 +232,7 @@ impl Bert {
     }
 
     /// Runs the last matrix of a block and adds its result to the states, normalised.
-    #[allow(clippy::too_many_arguments)] // Parts of one scratch that the borrow checker must see apart.
+    #[allow(clippy::too_many_arguments, reason = "parts of one scratch that the borrow checker must see apart")]
     fn add(
         &self,
         dense: &Dense,

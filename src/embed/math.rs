@@ -39,7 +39,7 @@ fn max_of(values: &[f32], floor: f32, f: impl Fn(f32) -> f32) -> f32 {
 /// e^x for x <= 88, with a relative error below 2e-7; below -87 the result stays at e^-87.
 /// Range reduction by ln 2 in two parts and the polynomial of Cephes' `expf`.
 #[inline(always)]
-#[allow(clippy::excessive_precision)] // The constants as Cephes prints them.
+#[allow(clippy::excessive_precision, reason = "the constants as Cephes prints them")]
 fn exp(x: f32) -> f32 {
     let x = if x < -87.0 { -87.0 } else { x };
     let rounded = x * std::f32::consts::LOG2_E + ROUNDER;

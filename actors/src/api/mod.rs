@@ -1,7 +1,10 @@
 //! What a client may ask and what it hears: requests, replies, errors, in the words of the wire but without its bytes.
 //!
-//! Every verb is one request struct that implements [`Verb`]. The doors decode bytes into it and encode its reply; a new
-//! verb is a struct here, a method of the system, and a row in the doors' table.
+//! Every verb is one request struct that implements [`Verb`]. The doors decode bytes into it and encode its reply. Nothing
+//! here looks anything up or decides.
+//!
+//! To add a verb: a request and a reply in the file of its noun with a `verb!` line below them, the method of that name in
+//! `system`, and a row in `src/door/table.rs`.
 
 pub mod audit;
 pub mod error;
@@ -16,7 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use error::Error;
 pub use time::{AsOf, Time};
 
-use crate::system::System;
+use crate::{limits::NAMESPACE_CHARS_MAX, system::System};
 
 /// Who calls, from the headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,19 @@ pub struct Context {
     pub caller: Caller,
     /// Makes a command idempotent for 24 hours.
     pub idempotency: Option<Idempotency>,
+}
+
+/// Refuses what is no namespace.
+pub fn check_namespace(namespace: &str) -> Result<(), Error> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if namespace.len() > NAMESPACE_CHARS_MAX {
+        return Err(Error::past_limit("namespace", NAMESPACE_CHARS_MAX as u64, "characters"));
+    }
+    if namespace.is_empty() || !namespace.bytes().all(allowed) {
+        let message = format!("namespace must be 1 to {NAMESPACE_CHARS_MAX} of A-Z, a-z, 0-9, _ and -");
+        return Err(Error::invalid("namespace", message).with("limit", NAMESPACE_CHARS_MAX));
+    }
+    Ok(())
 }
 
 /// A reply and whether it is an earlier one given again.
@@ -106,3 +122,19 @@ pub(crate) use verb;
 /// The reply that says only: done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Done {}
+
+#[cfg(test)]
+mod tests {
+    use super::check_namespace;
+
+    // A namespace is a token of a NATS subject, and NATS permissions fence it: one character more and the fence has a hole.
+    #[test]
+    fn namespaces_are_checked_to_the_character() {
+        for good in ["a", "A-Z_09", &"x".repeat(32)] {
+            assert_eq!(check_namespace(good), Ok(()), "{good}");
+        }
+        for bad in ["", "a b", "a/b", "ü", "a$", &"x".repeat(33)] {
+            assert_eq!(check_namespace(bad).unwrap_err().fields["field"], "namespace", "{bad}");
+        }
+    }
+}

@@ -3,6 +3,10 @@
 //! Pure: no actor, no runtime, no clock, no disk. Time, new ids, new slots and keyed digests are inputs. `decide` says
 //! which events follow from a command, or why none may; `evolve` folds an event into the state and cannot fail. State
 //! is made of facts alone, so it is the same whether or not the contents have been erased.
+//!
+//! To add a command: a file named by its verb, in the folder of the aggregate (in `record` when threads and profiles both
+//! take it), with the struct, its [`Command::decide`] and its tests in the words of `testing`: given, when, then. A new
+//! aggregate is a folder with a state that implements [`Aggregate`].
 
 pub mod profile;
 pub mod record;

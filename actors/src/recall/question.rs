@@ -4,18 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// How exactly a date was named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// One day, or a time on it.
-    Day,
-    /// A few days: a week, a weekend.
-    Week,
-    /// One month or a season.
-    Month,
-    /// One year or longer.
-    Year,
-}
+pub use crate::extract::dates::Precision;
 
 /// A stretch of time named in the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -65,7 +65,7 @@ pub struct Session {
 
 /// All that a summary is made of.
 #[derive(Clone, Debug)]
-pub struct SummaryInput {
+pub struct Input {
     /// The profile's name.
     pub profile: String,
     /// What is still to come is told from what is past by this.
@@ -77,7 +77,7 @@ pub struct SummaryInput {
 }
 
 /// The summary. The same input in any order gives the same text.
-pub fn summary(input: &SummaryInput) -> String {
+pub fn summary(input: &Input) -> String {
     let mut out = format!("# {}\n", escape(&one_line(&input.profile, LINE_CHARS_MAX)));
     if input.items.is_empty() {
         out.push_str("\nNo memories yet.\n");
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    fn input(items: Vec<Item>) -> SummaryInput {
+    fn input(items: Vec<Item>) -> Input {
         let line =
             |who: &str, text: &str| Line { who: who.to_owned(), said_at: at("2024-03-02"), text: text.to_owned() };
         let session = Session {
@@ -199,7 +199,7 @@ mod tests {
             items: vec![item(RecordType::Event, "Ann", "2024-06-01", "Ann flies to Oslo")],
             messages: vec![line("Ann", "I fly to Oslo in June."), line("assistant", "Noted.")],
         };
-        SummaryInput { profile: "alice".to_owned(), now: at("2024-03-03"), items, last_session: Some(session) }
+        Input { profile: "alice".to_owned(), now: at("2024-03-03"), items, last_session: Some(session) }
     }
 
     #[test]
@@ -262,7 +262,7 @@ Said last:
     #[test]
     fn an_empty_profile_says_so() {
         // Why: "Last Session" is promised, and an empty page would look like a failure.
-        let empty = SummaryInput { last_session: None, ..input(vec![]) };
+        let empty = Input { last_session: None, ..input(vec![]) };
         assert_eq!(summary(&empty), "# alice\n\nNo memories yet.\n\n## Last Session\n\nNo session yet.\n");
     }
 

@@ -8,7 +8,7 @@ const ABBREVIATIONS: [&str; 9] = ["dr.", "mr.", "mrs.", "ms.", "st.", "e.g.", "i
 
 /// The text on a single line of at most `chars_max` characters: every kind of break and white space becomes one space;
 /// control and direction-changing characters go, so that stored text cannot rearrange what surrounds it.
-pub(super) fn one_line(text: &str, chars_max: usize) -> String {
+pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {

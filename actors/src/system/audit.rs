@@ -9,7 +9,11 @@ use memlog_events::{
 };
 use uuid::Uuid;
 
-use super::{System, lookup::broken, validate};
+use super::{
+    System,
+    lookup::{broken, panicked},
+    validate,
+};
 use crate::{
     api::{
         Answer, Context, Error,
@@ -102,7 +106,7 @@ impl System {
         }
         let (system, context) = (self.clone(), context.clone());
         let told = tokio::task::spawn_blocking(move || system.all_events(&context, &filter, limit)).await;
-        told.map_err(broken)?
+        told.map_err(panicked)?
     }
 
     /// Ascending events of one profile, found where it lies.
@@ -128,7 +132,7 @@ impl System {
             }
             Ok(events)
         });
-        told.await.map_err(broken)?
+        told.await.map_err(panicked)?
     }
 
     fn all_events(&self, context: &Context, filter: &Filter, limit: usize) -> Result<Vec<Event>, Error> {
@@ -197,7 +201,7 @@ impl System {
         let expect = request.expect.as_ref().map(expected).transpose()?;
         let log = self.inner.environment.log.clone();
         let report = tokio::task::spawn_blocking(move || log.verify(expect)).await;
-        let report = report.map_err(broken)?.map_err(broken)?;
+        let report = report.map_err(panicked)?.map_err(broken)?;
         let first_break = report.first_break.map(|it| Break {
             stream: it.stream.map(|key| key.stream.to_string()).unwrap_or_default(),
             version: it.version.0,
@@ -228,7 +232,7 @@ impl System {
         validate::context(&self.inner, context)?;
         let (system, context) = (self.clone(), context.clone());
         let counted = tokio::task::spawn_blocking(move || system.count(&context)).await;
-        counted.map_err(broken)?.map(Answer::fresh)
+        counted.map_err(panicked)?.map(Answer::fresh)
     }
 
     fn count(&self, context: &Context) -> Result<Counted, Error> {

@@ -36,8 +36,16 @@ pub(crate) fn broken(error: impl std::fmt::Display) -> Error {
     Error::unavailable(format!("the log could not be read: {error}"), RETRY_MS)
 }
 
+/// A thread of work that ended early. A panic's message may hold content, so it stays with the process's own hook.
+pub(crate) fn panicked(_: tokio::task::JoinError) -> Error {
+    tracing::error!("a call panicked");
+    Error::unavailable("memlog failed inside; its log says where", RETRY_MS)
+}
+
 /// When to try again what failed for a reason that passes.
 pub(crate) const RETRY_MS: u64 = 500;
+/// Namespaces kept in mind: some ten megabytes.
+const NAMESPACES_KNOWN_MAX: usize = 100_000;
 
 impl Inner {
     /// The keyed digest of a namespace, in rows that list what is in it.
@@ -45,7 +53,12 @@ impl Inner {
         let digest = self.environment.log.digest_names(&[b"namespace", context.namespace.as_bytes()]);
         let mut short = [0; 16];
         short.copy_from_slice(&digest.0[..16]);
-        lock(&self.namespaces).entry(short).or_insert_with(|| context.namespace.clone());
+        let mut known = lock(&self.namespaces);
+        // Callers may name what they like; what is dropped here is known again when it is next named.
+        if known.len() >= NAMESPACES_KNOWN_MAX && !known.contains_key(&short) {
+            known.clear();
+        }
+        known.entry(short).or_insert_with(|| context.namespace.clone());
         short
     }
 

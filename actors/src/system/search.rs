@@ -14,7 +14,7 @@ use memlog_events::{
 
 use super::{
     System, filter,
-    lookup::RETRY_MS,
+    lookup::{RETRY_MS, panicked},
     past::{Moment, Seen},
     records::{Shown, is_record},
     speakers::filtered,
@@ -30,7 +30,7 @@ use crate::{
     extract::dates,
     limits::{HOPS_MAX, LINKED_MAX},
     port::Purpose,
-    recall::{Breadth, Corpus, DateSpan, Doc as RankedDoc, Hit, Precision, Question, Scored, rank},
+    recall::{Breadth, Corpus, DateSpan, Doc as RankedDoc, Hit, Question, Scored, rank},
     view::{State, catalog, keyword::Terms, vector::PreparedQuery},
 };
 
@@ -116,7 +116,7 @@ impl System {
             });
             found.map(|(hits, position)| Answered { seen, hits, seq: position, mode })
         });
-        let mut answered = ranked.await.map_err(|error| Error::unavailable(error.to_string(), RETRY_MS))??;
+        let mut answered = ranked.await.map_err(panicked)??;
         answered.seq = answered.seq.max(promised.0);
         Ok(answered)
     }
@@ -128,10 +128,10 @@ impl System {
             && views.pending() > 0
         {
             let scope = views.place.key.scope;
-            embed.hurry(scope);
+            let hurry = embed.hurry(scope);
             let wait = Duration::from_millis(self.limits().embed_wait_ms_max);
             let waited = tokio::time::timeout(wait, views.wait_embedded()).await;
-            embed.no_hurry(scope);
+            drop(hurry);
             let late = |_| {
                 Error::timeout("what was stored last is still being embedded; ask again")
                     .with("retry_after_ms", RETRY_MS)
@@ -142,7 +142,7 @@ impl System {
         }
         let (embedder, query) = (Arc::clone(embed.embedder()), query.to_owned());
         let embedded = tokio::task::spawn_blocking(move || embedder.embed(&query, Purpose::Query)).await;
-        let embedded = embedded.map_err(|error| Error::unavailable(error.to_string(), RETRY_MS))?;
+        let embedded = embedded.map_err(panicked)?;
         embedded.map(Some).map_err(|error| Error::unavailable(error.to_string(), RETRY_MS))
     }
 
@@ -150,16 +150,7 @@ impl System {
     fn dates(&self, asked: &Asked) -> Vec<DateSpan> {
         let now = || Timestamp::from_microsecond(self.now().0).unwrap_or_default();
         let reference = asked.reference.unwrap_or_else(now);
-        let midnight = |date: jiff::civil::Date| jiff::tz::Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok();
-        let span = |found: dates::Found| {
-            let precision = match found.precision {
-                dates::Precision::Day => Precision::Day,
-                dates::Precision::Week => Precision::Week,
-                dates::Precision::Month => Precision::Month,
-                dates::Precision::Year => Precision::Year,
-            };
-            Some(DateSpan { start: midnight(found.start)?, end: midnight(found.end)?, precision })
-        };
+        let span = |found: dates::Found| DateSpan::days(found.start, found.end, found.precision);
         dates::find_all(&asked.query, reference).into_iter().filter_map(span).collect()
     }
 

@@ -16,7 +16,7 @@ use crate::{
         record::Record,
     },
     domain::Place,
-    recall::summary::{Item, Line, Session, SummaryInput, summary},
+    recall::summary::{Input, Item, Line, Session, summary},
     view::State,
 };
 
@@ -37,13 +37,7 @@ impl System {
         Ok(Answer::fresh(Summarised { summary: summary(&input) }))
     }
 
-    fn summary_input(
-        &self,
-        place: &Place,
-        state: &State,
-        session: Option<&str>,
-        now: Micros,
-    ) -> Result<SummaryInput, Error> {
+    fn summary_input(&self, place: &Place, state: &State, session: Option<&str>, now: Micros) -> Result<Input, Error> {
         let mut items = Vec::new();
         for (doc, it) in state.catalog.docs() {
             if is_record(it) && state.catalog.is_valid(doc, now) {
@@ -56,7 +50,7 @@ impl System {
         };
         let last_session = last.map(|number| self.last_session(place, state, number, now)).transpose()?;
         let now = Timestamp::from_microsecond(now.0).unwrap_or_default();
-        Ok(SummaryInput { profile: state.catalog.name.clone(), now, items, last_session })
+        Ok(Input { profile: state.catalog.name.clone(), now, items, last_session })
     }
 
     fn last_session(&self, place: &Place, state: &State, number: u32, now: Micros) -> Result<Session, Error> {

@@ -8,10 +8,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::Inner;
 use crate::{
-    api::{Context, Error, Time},
+    api::{self, Context, Error, Time},
     limits::{
-        CONTENT_BYTES_MAX, HITS_DEFAULT, HITS_MAX, ID_CHARS_MAX, METADATA_BYTES_MAX, NAMESPACE_CHARS_MAX, PAGE_DEFAULT,
-        PAGE_MAX, PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
+        CONTENT_BYTES_MAX, HITS_DEFAULT, HITS_MAX, ID_CHARS_MAX, METADATA_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX,
+        PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
     },
 };
 
@@ -23,13 +23,7 @@ pub(crate) fn context(inner: &Inner, context: &Context) -> Result<(), Error> {
     if !inner.environment.log.ready() {
         return Err(Error::unavailable("the log failed; memlog must be restarted", super::lookup::RETRY_MS));
     }
-    let token = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let chars = context.namespace.chars().count();
-    if chars == 0 || chars > NAMESPACE_CHARS_MAX || !context.namespace.chars().all(token) {
-        let message = format!("namespace must be 1 to {NAMESPACE_CHARS_MAX} of A-Z a-z 0-9 _ -");
-        return Err(Error::invalid("namespace", message).with("limit", NAMESPACE_CHARS_MAX));
-    }
-    Ok(())
+    api::check_namespace(&context.namespace)
 }
 
 fn chars(field: &str, text: &str, max: usize) -> Result<(), Error> {
@@ -139,7 +133,9 @@ pub(crate) fn expiry(ttl_days: Option<f64>, now: Micros) -> Result<Option<Micros
 pub(crate) fn time(field: &str, time: Option<Time>) -> Result<Option<Micros>, Error> {
     match time {
         Some(time) if jiff::Timestamp::from_microsecond(time.0.0).is_err() => {
-            Err(Error::invalid(field, format!("{field} is out of range")))
+            let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
+            Err(Error::invalid(field, format!("{field} must be between {first} and {last}"))
+                .with("limit", last.to_string()))
         }
         other => Ok(other.map(|time| time.0)),
     }

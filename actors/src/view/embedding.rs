@@ -1,7 +1,7 @@
 //! The embedding queue: texts become vectors on threads of their own, in turn between profiles, and first where a search waits.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
 };
@@ -37,9 +37,27 @@ struct Line {
     profiles: VecDeque<Arc<ProfileViews>>,
     /// Views in line or being worked on, by their address: a profile that is loaded anew has others.
     known: HashSet<usize>,
-    /// Profiles that a search waits for.
-    urgent: HashSet<Scope>,
+    /// Profiles that searches wait for, and how many.
+    urgent: HashMap<Scope, usize>,
     closed: bool,
+}
+
+/// Held by a search that waits, and given back however it ends: a caller that goes away must leave no haste behind.
+pub struct Hurry<'a> {
+    queue: &'a EmbedQueue,
+    scope: Scope,
+}
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        let mut line = self.queue.line();
+        if let Some(waiting) = line.urgent.get_mut(&self.scope) {
+            *waiting -= 1;
+            if *waiting == 0 {
+                line.urgent.remove(&self.scope);
+            }
+        }
+    }
 }
 
 impl EmbedQueue {
@@ -78,14 +96,10 @@ impl EmbedQueue {
         }
     }
 
-    /// A search waits for this profile: its turn comes first.
-    pub fn hurry(&self, scope: Scope) {
-        self.line().urgent.insert(scope);
-    }
-
-    /// The search has what it waited for, or gave up.
-    pub fn no_hurry(&self, scope: Scope) {
-        self.line().urgent.remove(&scope);
+    /// A search waits for this profile: its turn comes first, until the search drops what it is given.
+    pub fn hurry(&self, scope: Scope) -> Hurry<'_> {
+        *self.line().urgent.entry(scope).or_default() += 1;
+        Hurry { queue: self, scope }
     }
 
     /// Ends the threads; what waits is found again in the log.
@@ -129,7 +143,7 @@ impl EmbedQueue {
             if line.closed {
                 return None;
             }
-            let urgent = line.profiles.iter().position(|views| line.urgent.contains(&views.place.key.scope));
+            let urgent = line.profiles.iter().position(|views| line.urgent.contains_key(&views.place.key.scope));
             if let Some(views) = line.profiles.remove(urgent.unwrap_or(0)) {
                 return Some(views);
             }

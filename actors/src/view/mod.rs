@@ -1,5 +1,9 @@
 //! The views that answer a read. Each is folded from the log, belongs to one profile, lives in memory and can be
 //! thrown away. Nothing here decides anything or knows an entity; the only rows written are embeddings, sealed.
+//!
+//! `projector` follows the log, `registry` knows which profiles are loaded, `profile` holds all views of one, `embedding`
+//! makes vectors. To add a view: a folder here and a field of [`State`], folded where the catalog is, in `profile`; it must
+//! drop what is erased, and count its bytes.
 
 pub mod catalog;
 pub mod embedding;

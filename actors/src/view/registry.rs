@@ -41,6 +41,9 @@ pub enum NotLoaded {
 /// How long a reader waits for the projector, which is behind by milliseconds when all is well.
 const FOLLOW_WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// Profiles whose erasures are counted one by one.
+const ERASURES_MAX: usize = 10_000;
+
 /// The loaded views.
 pub struct Registry {
     log: Log,
@@ -73,6 +76,8 @@ enum CellState {
 struct Past {
     views: VecDeque<(Scope, Position, Arc<State>)>,
     erasures: HashMap<Scope, u64>,
+    /// How often `erasures` was emptied; each time every profile counts as having erased something.
+    emptied: u64,
 }
 
 impl Registry {
@@ -146,7 +151,8 @@ impl Registry {
     async fn fold(&self, place: Place, until: Position) -> Result<State, NotLoaded> {
         let (log, model) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()));
         let folded = tokio::task::spawn_blocking(move || State::fold(&log, &place, until, model)).await;
-        let folded = folded.map_err(|error| NotLoaded::Log(error.to_string()))?;
+        // The message of a panic may hold content.
+        let folded = folded.map_err(|_| NotLoaded::Log("folding it failed inside".to_owned()))?;
         folded.map_err(|error| NotLoaded::Log(error.to_string()))
     }
 
@@ -280,11 +286,15 @@ impl Past {
         self.views.remove(place).map(|view| view.2)
     }
 
-    fn erased(&self, scope: Scope) -> u64 {
-        self.erasures.get(&scope).copied().unwrap_or_default()
+    fn erased(&self, scope: Scope) -> (u64, u64) {
+        (self.emptied, self.erasures.get(&scope).copied().unwrap_or_default())
     }
 
     fn erase(&mut self, scope: Scope) {
+        if self.erasures.len() >= ERASURES_MAX && !self.erasures.contains_key(&scope) {
+            self.erasures.clear();
+            self.emptied += 1;
+        }
         *self.erasures.entry(scope).or_default() += 1;
         self.views.retain(|view| view.0 != scope);
     }

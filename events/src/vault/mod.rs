@@ -36,7 +36,7 @@ pub(crate) use slot::State;
 /// Slots before this one are the vault's own: format, `erased_through`, root secret, room for more.
 pub const FIRST_SLOT: u64 = 16;
 /// How many slots are made and synced at a time. One sync a few thousand subjects costs them nothing.
-pub const SLOTS_AHEAD: u64 = 4_096;
+const SLOTS_AHEAD: u64 = 4_096;
 /// With fewer left than this the writer makes more before anybody has to wait for them.
 const SLOTS_LOW: u64 = 1_024;
 

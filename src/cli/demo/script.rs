@@ -1,10 +1,13 @@
 //! What the demo asks, and how it shows what it hears.
 
 use comfy_table::Cell;
-use memlog_actors::api::{
-    Time,
-    profile::{Candidate, Message},
-    record::{ItemType, Record},
+use memlog_actors::{
+    api::{
+        Time,
+        profile::{Candidate, Message},
+        record::{ItemType, Record},
+    },
+    recall::one_line,
 };
 use serde::Serialize;
 
@@ -61,7 +64,7 @@ pub(super) fn sources(screen: &Screen, sources: &[Source]) -> String {
     let mut table = screen.table(&["source", "type", "who", "when", "session", "from messages", "id"]);
     for source in sources {
         table.add_row([
-            Cell::new(tables::one_line(&source.summary, 80)),
+            Cell::new(one_line(&source.summary, 80)),
             Cell::new(written(&source.item_type)),
             Cell::new(tables::or_dash(source.speaker.as_deref())),
             Cell::new(tables::moment(source.at)),
