@@ -102,13 +102,15 @@ impl Worker {
 
     async fn work(&self, ticket: Ticket) -> Result<(), Unfinished> {
         let views = self.views(ticket.place).await?;
-        let prepared = self.prepare(&views, ticket.job)?;
-        let extractor = Arc::clone(&self.inner.extractor);
-        let Prepared { work, messages, known } = prepared;
-        let extracted = tokio::task::spawn_blocking(move || extractor.extract(&work)).await;
+        let (worker, read) = (Self::new(Arc::clone(&self.inner)), Arc::clone(&views));
+        let tried = tokio::task::spawn_blocking(move || {
+            let prepared = worker.prepare(&read, ticket.job)?;
+            let extracted = worker.inner.extractor.extract(&prepared.work).map_err(Unfinished::Failed)?;
+            Ok((extracted, prepared.messages, prepared.known))
+        });
         // A panic in an extractor is a failure of this job alone.
-        let extracted = extracted.unwrap_or(Err(ExtractFailed { code: "extractor_panicked", transient: false }));
-        let extracted = extracted.map_err(Unfinished::Failed)?;
+        let panicked = |_| Unfinished::Failed(ExtractFailed { code: "extractor_panicked", transient: false });
+        let (extracted, messages, known) = tried.await.map_err(panicked)??;
         self.apply(ticket, &views, extracted, &messages, &known).await
     }
 
@@ -120,50 +122,55 @@ impl Worker {
         })
     }
 
+    /// What the extractor gets. The views are looked at a document at a time: who holds them for long holds up every reader
+    /// that waits for its own write.
     fn prepare(&self, views: &ProfileViews, id: JobId) -> Result<Prepared, Unfinished> {
-        let state = views.read();
-        let job = state.catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unfinished::Moot)?;
         let now = self.inner.environment.now();
-        let docs: Vec<u32> = job.messages.iter().filter_map(|id| state.catalog.by_uuid(id.0)).collect();
-        let living: Vec<u32> = docs.into_iter().filter(|doc| state.catalog.visible(*doc, now).is_some()).collect();
+        let (turns, before) = {
+            let state = views.read();
+            let catalog = &state.catalog;
+            let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unfinished::Moot)?;
+            let living = |doc: &u32| catalog.visible(*doc, now).is_some();
+            let turns: Vec<u32> = job.messages.iter().filter_map(|id| catalog.by_uuid(id.0)).filter(living).collect();
+            let back =
+                turns.first().map(|first| (1..=BEFORE_MAX as i32).rev().map(|back| catalog.beside(*first, -back)));
+            let before: Vec<u32> = back.into_iter().flatten().flatten().filter(living).collect();
+            (turns, before)
+        };
         let mut prepared = Prepared { work: Work::default(), messages: Vec::new(), known: Vec::new() };
-        for doc in &living {
-            let Some(it) = state.catalog.doc(*doc) else { continue };
-            if let Some(turn) = self.turn(views, &state, it)? {
+        for doc in turns {
+            if let Some((message, speaker, turn)) = self.turn(views, doc)? {
                 prepared.work.turns.push(turn);
-                prepared.messages.push((MessageId(it.id), it.speaker));
+                prepared.messages.push((message, speaker));
             }
         }
-        if let Some(first) = living.first() {
-            let before = (1..=BEFORE_MAX as i32).rev().filter_map(|back| state.catalog.beside(*first, -back));
-            for doc in before.filter(|doc| state.catalog.visible(*doc, now).is_some()) {
-                let it = state.catalog.doc(doc).ok_or(Unfinished::Moot)?;
-                prepared.work.before.extend(self.turn(views, &state, it)?);
-            }
+        for doc in before {
+            prepared.work.before.extend(self.turn(views, doc)?.map(|(_, _, turn)| turn));
         }
-        self.known(views, &state, &mut prepared)?;
+        self.known(views, &mut prepared)?;
         Ok(prepared)
     }
 
     /// Valid records nearest to the turns, by words.
-    fn known(&self, views: &ProfileViews, state: &Views, prepared: &mut Prepared) -> Result<(), Unfinished> {
+    fn known(&self, views: &ProfileViews, prepared: &mut Prepared) -> Result<(), Unfinished> {
         let now = self.inner.environment.now();
         let mut seen = BTreeSet::new();
-        let valid = |doc: u32| {
-            let it = state.catalog.visible(doc, now);
-            it.is_some_and(|it| it.item != ItemType::Message) && state.catalog.is_valid(doc, now)
-        };
         for turn in &prepared.work.turns {
+            let state = views.read();
+            let valid = |doc: u32| {
+                let it = state.catalog.visible(doc, now);
+                it.is_some_and(|it| it.item != ItemType::Message) && state.catalog.is_valid(doc, now)
+            };
             let terms = state.keyword.prepare(&turn.text);
-            for (doc, _) in state.keyword.best(&terms, KNOWN_EACH, &valid) {
-                if seen.len() < KNOWN_MAX {
-                    seen.insert(doc);
-                }
+            seen.extend(state.keyword.best(&terms, KNOWN_EACH, &valid).into_iter().map(|(doc, _)| doc));
+            if seen.len() >= KNOWN_MAX {
+                break;
             }
         }
-        for doc in seen {
+        for doc in seen.into_iter().take(KNOWN_MAX) {
+            let state = views.read();
             let Some(it) = state.catalog.doc(doc) else { continue };
-            if let Some(Content::Saved(saved)) = self.content(views, state, it)? {
+            if let Some(Content::Saved(saved)) = self.content(views, &state, it)? {
                 prepared.work.known.push(saved.content);
                 let stream = state.catalog.stream_of(it, views.place.key.scope.own_stream());
                 prepared.known.push((RecordId(it.id), stream));
@@ -180,8 +187,10 @@ impl Worker {
     }
 
     /// None if it was erased meanwhile.
-    fn turn(&self, views: &ProfileViews, state: &Views, it: &Doc) -> Result<Option<Turn>, Unfinished> {
-        let Some(Content::MessageAppended(content)) = self.content(views, state, it)? else { return Ok(None) };
+    fn turn(&self, views: &ProfileViews, doc: u32) -> Result<Option<(MessageId, Option<SpeakerId>, Turn)>, Unfinished> {
+        let state = views.read();
+        let Some(it) = state.catalog.doc(doc) else { return Ok(None) };
+        let Some(Content::MessageAppended(content)) = self.content(views, &state, it)? else { return Ok(None) };
         let role = match it.role {
             RoleCode::USER => Role::User,
             RoleCode::ASSISTANT => Role::Assistant,
@@ -190,7 +199,8 @@ impl Worker {
         };
         let speaker = it.speaker.filter(|id| *id != SpeakerId::ME).and_then(|id| state.catalog.speaker_name(id));
         let said_at = jiff::Timestamp::from_microsecond(it.when().0).unwrap_or_default();
-        Ok(Some(Turn { role, speaker: speaker.map(str::to_owned), said_at, text: content.text }))
+        let turn = Turn { role, speaker: speaker.map(str::to_owned), said_at, text: content.text };
+        Ok(Some((MessageId(it.id), it.speaker, turn)))
     }
 
     async fn apply(

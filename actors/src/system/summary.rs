@@ -5,6 +5,8 @@ use memlog_events::{code::RoleCode, ids::Micros};
 
 use super::{
     System,
+    lookup::broken,
+    past::Seen,
     recall::record_type,
     records::{Shown, is_record},
     validate,
@@ -17,7 +19,6 @@ use crate::{
     },
     domain::Place,
     recall::summary::{Input, Item, Line, Session, summary},
-    view::State,
 };
 
 /// Messages of the last session that a summary shows.
@@ -32,46 +33,63 @@ impl System {
         let moment = self.moment(request.as_of)?;
         let place = self.inner.profile(context, &request.profile)?;
         let seen = self.views_at(place, moment).await?;
-        let now = self.now();
-        let input = seen.read(|state| self.summary_input(&place, state, request.session_id.as_deref(), now))?;
-        Ok(Answer::fresh(Summarised { summary: summary(&input) }))
+        let system = self.clone();
+        let made = tokio::task::spawn_blocking(move || {
+            let input = system.summary_input(&place, &seen, request.session_id.as_deref(), system.now())?;
+            Ok(Answer::fresh(Summarised { summary: summary(&input) }))
+        });
+        made.await.map_err(broken)?
     }
 
-    fn summary_input(&self, place: &Place, state: &State, session: Option<&str>, now: Micros) -> Result<Input, Error> {
-        let mut items = Vec::new();
-        for (doc, it) in state.catalog.docs() {
-            if is_record(it) && state.catalog.is_valid(doc, now) {
-                items.extend(self.record(place, state, doc, Shown::WithoutContent, now)?.and_then(item));
+    /// The views are looked at a document at a time: who holds them for long holds up every reader that waits for its own write.
+    fn summary_input(&self, place: &Place, seen: &Seen, session: Option<&str>, now: Micros) -> Result<Input, Error> {
+        let (profile, records, last) = seen.read(|state| {
+            let catalog = &state.catalog;
+            let valid = catalog.docs().filter(|(doc, it)| is_record(it) && catalog.is_valid(*doc, now));
+            let records: Vec<(u32, Option<u32>)> = valid.map(|(doc, it)| (doc, it.thread)).collect();
+            let last = match session {
+                Some(id) => catalog.session(id),
+                None => catalog.threads().max_by_key(|(_, thread)| thread.updated_at).map(|(number, _)| number),
+            };
+            (catalog.name.clone(), records, last)
+        });
+        let mut items = Vec::with_capacity(records.len());
+        let mut of_last = Vec::new();
+        for (doc, thread) in records {
+            let record = seen.read(|state| self.record(place, state, doc, Shown::WithoutContent, now))?;
+            let Some(item) = record.and_then(item) else { continue };
+            if last.is_some() && thread == last {
+                of_last.push(item.clone());
             }
+            items.push(item);
         }
-        let last = match session {
-            Some(id) => state.catalog.session(id),
-            None => state.catalog.threads().max_by_key(|(_, thread)| thread.updated_at).map(|(number, _)| number),
-        };
-        let last_session = last.map(|number| self.last_session(place, state, number, now)).transpose()?;
-        let now = Timestamp::from_microsecond(now.0).unwrap_or_default();
-        Ok(Input { profile: state.catalog.name.clone(), now, items, last_session })
+        let last_session = last.map(|number| self.last_session(place, seen, number, of_last, now)).transpose()?;
+        Ok(Input { profile, now: Timestamp::from_microsecond(now.0).unwrap_or_default(), items, last_session })
     }
 
-    fn last_session(&self, place: &Place, state: &State, number: u32, now: Micros) -> Result<Session, Error> {
-        let catalog = &state.catalog;
-        let thread = catalog.thread(number);
-        let (mut items, mut messages) = (Vec::new(), Vec::new());
-        for (doc, it) in catalog.docs().filter(|(_, it)| it.thread == Some(number) && is_record(it)) {
-            if catalog.is_valid(doc, now) && it.is_alive(now) {
-                items.extend(self.record(place, state, doc, Shown::WithoutContent, now)?.and_then(item));
-            }
-        }
-        let said =
-            thread.map(|thread| thread.messages.iter().flatten().copied().collect::<Vec<_>>()).unwrap_or_default();
+    fn last_session(
+        &self,
+        place: &Place,
+        seen: &Seen,
+        number: u32,
+        items: Vec<Item>,
+        now: Micros,
+    ) -> Result<Session, Error> {
+        let (id, said) = seen.read(|state| match state.catalog.thread(number) {
+            Some(thread) => (thread.thread_id.clone(), thread.messages.iter().flatten().copied().collect::<Vec<_>>()),
+            None => Default::default(),
+        });
+        let mut messages = Vec::new();
         for doc in said.iter().skip(said.len().saturating_sub(LAST_MESSAGES)) {
-            let role = catalog.doc(*doc).map_or(RoleCode::USER, |it| it.role);
-            let Some(message) = self.record(place, state, *doc, Shown::WithContent, now)? else { continue };
+            let (role, message) = seen.read(|state| {
+                let role = state.catalog.doc(*doc).map_or(RoleCode::USER, |it| it.role);
+                (role, self.record(place, state, *doc, Shown::WithContent, now))
+            });
+            let Some(message) = message? else { continue };
             let who = message.speaker.unwrap_or_else(|| role_name(role).to_owned());
             let text = message.content.flatten().unwrap_or_default();
             messages.push(Line { who, said_at: message.timestamp.timestamp(), text });
         }
-        let id = thread.map(|thread| thread.thread_id.clone()).unwrap_or_default();
         Ok(Session { id, items, messages })
     }
 }
