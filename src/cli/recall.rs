@@ -11,7 +11,8 @@ use super::{
     fail::Fail,
     filter::Filter,
     screen::{HEADING, Screen},
-    tables, words,
+    tables,
+    words::{self, harmless},
 };
 
 /// What to ask.
@@ -71,6 +72,8 @@ pub(super) fn people(screen: &Screen, recalled: &Recalled) -> String {
     }
     format!(
         "{}\n\n{HEADING}rests on{HEADING:#} (search {}, seq {})\n{table}",
-        recalled.answer, recalled.mode, recalled.seq
+        harmless(&recalled.answer),
+        recalled.mode,
+        recalled.seq
     )
 }

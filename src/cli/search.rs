@@ -8,6 +8,7 @@ use super::{
     filter::Filter,
     screen::{HEADING, Screen},
     tables,
+    words::harmless,
 };
 
 /// What to look for.
@@ -54,7 +55,11 @@ fn people(screen: &Screen, found: &Found) -> String {
     }
     let mut text = tables::records(screen, &found.memories).to_string();
     for passage in found.passages.iter().flatten() {
-        text += &format!("\n\n{HEADING}session {}{HEADING:#}\n{}", passage.session_id, passage.content);
+        text += &format!(
+            "\n\n{HEADING}session {}{HEADING:#}\n{}",
+            harmless(&passage.session_id),
+            harmless(&passage.content)
+        );
     }
     text
 }

@@ -2,7 +2,11 @@
 
 use memlog_actors::api::{AsOf, profile::Summary};
 
-use super::{Outcome, Shell, fail::Fail, words};
+use super::{
+    Outcome, Shell,
+    fail::Fail,
+    words::{self, harmless},
+};
 
 /// Of what.
 #[derive(Debug, clap::Args)]
@@ -19,7 +23,7 @@ impl Args {
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
         let request = Summary { profile: shell.profile(), session_id: self.session, as_of: self.as_of };
         let summarised = shell.call(request).await?;
-        shell.screen.reply(&summarised, |_, summarised| summarised.summary.clone())?;
+        shell.screen.reply(&summarised, |_, summarised| harmless(&summarised.summary))?;
         Ok(Outcome::Done)
     }
 }

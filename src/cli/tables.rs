@@ -6,7 +6,10 @@ use memlog_actors::{
     recall::one_line,
 };
 
-use super::{screen::Screen, words::written};
+use super::{
+    screen::Screen,
+    words::{harmless, written},
+};
 
 /// Seconds are enough for people, and a space reads better than a `T`.
 pub(super) fn moment(time: Time) -> String {
@@ -103,7 +106,7 @@ pub(super) fn jobs(screen: &Screen, jobs: &[Job]) -> Table {
 /// Names and values, one a line, the values aligned.
 pub(super) fn pairs(pairs: &[(&str, String)]) -> String {
     let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    pairs.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    pairs.iter().map(|(name, value)| format!("{name:width$}  {}\n", harmless(value))).collect()
 }
 
 /// The table, or a sentence when it has no rows; and how to see the next page when there is one.

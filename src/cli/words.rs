@@ -4,6 +4,13 @@ use memlog_actors::api::{AsOf, Time, audit::Head};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
+/// Stored text as a terminal may have it: lines and tabs stay, every other control character is shown as a mark, so that
+/// nobody's memory can move the cursor or change the title of the window.
+pub(super) fn harmless(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(shown).collect()
+}
+
 /// A name of the wire, such as a type or a state; the error lists the names that there are.
 pub(super) fn name<T: DeserializeOwned>(word: &str) -> Result<T, String> {
     serde_json::from_value(Value::String(word.to_owned())).map_err(|error| error.to_string())
@@ -75,5 +82,12 @@ mod tests {
         assert_eq!(head(&format!("7:{hash}")), Ok(Head { seq: 7, hash: hash.to_ascii_lowercase() }));
         assert!(head(&hash).is_err());
         assert!(head("7:abc").is_err());
+    }
+
+    // Whoever may talk to an agent must not talk to the terminal of the one who looks at its memory.
+    #[test]
+    fn stored_text_cannot_drive_the_terminal() {
+        assert_eq!(harmless("a\n\tb"), "a\n\tb");
+        assert_eq!(harmless("\u{1b}]0;owned\u{7}\r\u{9b}2J"), "\u{fffd}]0;owned\u{fffd}\u{fffd}\u{fffd}2J");
     }
 }

@@ -13,6 +13,7 @@ use crate::{
         record::{ItemType, Record, Status},
     },
     domain::Place,
+    recall::one_line,
     view::{
         State,
         catalog::Doc,
@@ -49,7 +50,7 @@ impl System {
         let words = words_of(&content).map(str::to_owned);
         record.summary = match &content {
             Content::Saved(saved) => Some(saved.summary.clone()),
-            _ => words.as_deref().map(one_line),
+            _ => words.as_deref().map(|words| one_line(words, SUMMARY_CHARS)),
         };
         if let Content::Saved(saved) = content {
             record.user_id = saved.user_id.or(record.user_id);
@@ -141,31 +142,7 @@ fn bare(state: &State, doc: u32, it: &Doc, now: Micros) -> Record {
     }
 }
 
-/// A text on one line, cut where a word ends.
-pub(crate) fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SUMMARY_CHARS {
-        return line;
-    }
-    let cut: String = line.chars().take(SUMMARY_CHARS).collect();
-    let end = cut.rfind(' ').filter(|at| *at > SUMMARY_CHARS / 2).unwrap_or(cut.len());
-    format!("{}…", cut[..end].trim_end())
-}
-
 /// Whether a document is a record and not a raw message.
 pub(crate) fn is_record(it: &Doc) -> bool {
     it.item != ItemType::Message
-}
-
-#[cfg(test)]
-mod tests {
-    use super::one_line;
-
-    #[test]
-    fn a_summary_is_one_line_and_whole_characters() {
-        assert_eq!(one_line("a\n b\tc"), "a b c");
-        let long = "日本語".repeat(100);
-        assert!(one_line(&long).chars().count() <= 121);
-        assert!(one_line(&"word ".repeat(60)).ends_with("word…"));
-    }
 }
