@@ -71,6 +71,37 @@ pub struct Limits {
     pub snapshot_every_events: u64,
 }
 
+/// A limit with which nothing could work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("limits.{field} must be at least {min}")]
+pub struct TooLow {
+    /// Which.
+    pub field: &'static str,
+    /// The least that works.
+    pub min: u64,
+}
+
+impl Limits {
+    /// Refuses limits with which nothing could work. No workers is a choice: jobs then wait for workers elsewhere, or for later.
+    pub fn check(&self) -> Result<(), TooLow> {
+        let least = [
+            ("entities_awake_max", self.entities_awake_max as u64, 1),
+            ("replays_max", self.replays_max as u64, 1),
+            ("memory_budget_bytes", self.memory_budget_bytes, 1),
+            ("past_views_max", self.past_views_max as u64, 1),
+            ("embed_wait_ms_max", self.embed_wait_ms_max, 1),
+            ("embed_threads", self.embed_threads as u64, 1),
+            ("job_attempts_max", u64::from(self.job_attempts_max), 1),
+            ("calls_max", self.calls_max as u64, 1),
+            ("snapshot_every_events", self.snapshot_every_events, 1),
+        ];
+        match least.into_iter().find(|(_, value, min)| value < min) {
+            Some((field, _, min)) => Err(TooLow { field, min }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -88,5 +119,20 @@ impl Default for Limits {
             calls_max: 1_024,
             snapshot_every_events: 2_000,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limits;
+
+    // A server that starts and then refuses everything tells nobody why.
+    #[test]
+    fn what_could_never_work_is_named() {
+        assert_eq!(Limits::default().check(), Ok(()));
+        assert_eq!(Limits { workers: 0, speakers_max: 0, ..Limits::default() }.check(), Ok(()));
+        let refused = Limits { calls_max: 0, ..Limits::default() }.check().expect_err("refused");
+        assert_eq!(refused.to_string(), "limits.calls_max must be at least 1");
+        assert!(Limits { memory_budget_bytes: 0, ..Limits::default() }.check().is_err());
     }
 }

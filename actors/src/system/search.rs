@@ -260,7 +260,7 @@ impl<'a> Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// A record that was superseded does not, nor a message of which nothing else was kept: else the old words outrank the new.
+    /// A record that was superseded does not, nor the message behind it: else the old words would outrank the new.
     fn holds(&self, doc: u32, it: &catalog::Doc) -> bool {
         let catalog = &self.state.catalog;
         if is_record(it) { catalog.is_valid(doc, self.now) } else { !catalog.is_outdated(MessageId(it.id), self.now) }

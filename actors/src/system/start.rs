@@ -39,6 +39,9 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+    /// A limit with which nothing could work.
+    #[error(transparent)]
+    Limit(#[from] crate::limits::TooLow),
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
@@ -67,6 +70,7 @@ impl Listeners {
 impl System {
     /// Opens the log, finishes what a crash left, wakes the followers. Needs a multi-thread runtime.
     pub async fn start(options: Options) -> Result<Self, StartError> {
+        options.limits.check()?;
         let listeners = Arc::new(Listeners::default());
         let log = open_log(&options, &listeners).await?;
         let Options { limits, embedder, extractor, clock, .. } = options;

@@ -165,10 +165,11 @@ impl Catalog {
         docs.iter().find(same).copied()
     }
 
-    /// Whether all that was made of a message no longer holds: what it says was corrected since.
+    /// Whether something that was made of a message no longer holds: it says what was corrected since. What else it says is in
+    /// the other records made from it.
     pub fn is_outdated(&self, message: MessageId, now: Micros) -> bool {
-        let records = self.made_from.get(&message);
-        records.is_some_and(|records| !records.is_empty() && !records.iter().any(|doc| self.is_valid(*doc, now)))
+        let mut records = self.made_from.get(&message).into_iter().flatten();
+        records.any(|doc| !self.is_valid(*doc, now))
     }
 
     /// The message `offset` places away in the same thread, past those that are gone.
