@@ -79,7 +79,10 @@ impl System {
         validate::context(&self.inner, context)?;
         validate::profile(&request.profile)?;
         request.session_id.as_deref().map_or(Ok(()), |id| validate::id("session_id", id))?;
-        validate::within("messages", request.messages.len() as u64, 1, INGEST_MESSAGES_MAX as u64)?;
+        if request.messages.is_empty() || request.messages.len() > INGEST_MESSAGES_MAX {
+            let message = format!("messages must hold 1 to {INGEST_MESSAGES_MAX} messages");
+            return Err(Error::invalid("messages", message).with("limit", INGEST_MESSAGES_MAX));
+        }
         for (at, message) in request.messages.iter().enumerate() {
             check(at, message)?;
         }
@@ -248,9 +251,12 @@ impl System {
     ) -> Result<Vec<NewMessage>, Error> {
         let named = messages.iter().any(|message| message.speaker.is_some());
         let seen = if named { Some(Seen::Present(self.views(*place).await?)) } else { None };
-        let new = |message: &Message| {
+        let new = |(at, message): (usize, &Message)| {
+            let field = || format!("messages[{at}].speaker");
             let speaker = match (&message.speaker, &seen) {
-                (Some(name), Some(seen)) => Some(super::speakers::registered(seen, name)?),
+                (Some(name), Some(seen)) => {
+                    Some(super::speakers::registered(seen, name).map_err(|error| error.with("field", field()))?)
+                }
                 _ => None,
             };
             let role = match message.role.as_str() {
@@ -272,7 +278,7 @@ impl System {
                 },
             })
         };
-        messages.iter().map(new).collect()
+        messages.iter().enumerate().map(new).collect()
     }
 
     /// The reply, in names that clients know. A replayed one may be about what is gone, profile, session or messages: of that

@@ -27,7 +27,7 @@ pub(crate) fn context(inner: &Inner, context: &Context) -> Result<(), Error> {
 }
 
 fn chars(field: &str, text: &str, max: usize) -> Result<(), Error> {
-    if text.trim().is_empty() {
+    if is_blank(text) {
         return Err(Error::invalid(field, format!("{field} must not be blank")).with("limit", max));
     }
     if text.chars().count() > max {
@@ -37,6 +37,12 @@ fn chars(field: &str, text: &str, max: usize) -> Result<(), Error> {
         return Err(Error::invalid(field, format!("{field} must not contain control characters")));
     }
     Ok(())
+}
+
+/// Nothing that anybody could see: white space, control characters, and the marks that take no room.
+fn is_blank(text: &str) -> bool {
+    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+    text.chars().all(|c| c.is_whitespace() || c.is_control() || unseen(c))
 }
 
 /// A profile's name.
@@ -63,7 +69,7 @@ fn bytes(field: &str, text: &str, max: usize) -> Result<(), Error> {
     if text.len() > max {
         return Err(Error::past_limit(field, max as u64, "bytes"));
     }
-    if text.trim().is_empty() {
+    if is_blank(text) {
         return Err(Error::invalid(field, format!("{field} must not be blank")));
     }
     Ok(())
@@ -144,4 +150,20 @@ pub(crate) fn time(field: &str, time: Option<Time>) -> Result<Option<Micros>, Er
 /// Text from a cursor's part.
 pub(crate) fn parsed<T: FromStr>(text: Option<&str>) -> Option<T> {
     text?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{content, is_blank, profile};
+
+    // What nobody can see cannot be asked for again.
+    #[test]
+    fn what_nobody_can_see_is_blank() {
+        for blank in ["", " ", "\t\n", "\u{200b}", "\u{feff} \u{2060}", "\0", "\u{3000}"] {
+            assert!(is_blank(blank) && content("content", blank).is_err() && profile(blank).is_err(), "{blank:?}");
+        }
+        for seen in ["a", "日", "🙂", "\u{200d}a", "."] {
+            assert!(!is_blank(seen) && content("content", seen).is_ok(), "{seen:?}");
+        }
+    }
 }
