@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jiff::{Timestamp, civil, tz};
+use jiff::{Timestamp, civil, fmt::temporal::Pieces, tz};
 use memlog_events::ids::Micros;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -14,20 +14,26 @@ impl Time {
     /// Reads RFC 3339; a text without a zone is UTC, a date alone is its midnight.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let stamp = match text.parse::<Timestamp>() {
-            Ok(stamp) => stamp,
-            Err(error) => text
-                .parse::<civil::DateTime>()
-                .ok()
-                .and_then(|local| tz::Offset::UTC.to_timestamp(local).ok())
-                .ok_or_else(|| format!("not an RFC 3339 time: {error}"))?,
-        };
-        Ok(stamp.into())
+        let zoned = || text.parse::<Timestamp>().ok();
+        let local = || tz::Offset::UTC.to_timestamp(text.parse::<civil::DateTime>().ok()?).ok();
+        zoned().or_else(local).map(Self::from).ok_or_else(|| unread(text))
     }
 
     /// As the library of dates knows it.
     pub fn timestamp(self) -> Timestamp {
         Timestamp::from_microsecond(self.0.0).unwrap_or_default()
+    }
+}
+
+/// What to say of a text that is no time, or one at an end of what can be counted.
+fn unread(text: &str) -> String {
+    // The years at the two ends are whole in the calendar, but not as instants in every zone.
+    let at_an_end = |date: civil::Date| [civil::Date::MIN.year(), civil::Date::MAX.year()].contains(&date.year());
+    match Pieces::parse(text) {
+        Ok(pieces) if at_an_end(pieces.date()) => {
+            format!("must be a time from {:.0} to {:.0}; this one is out of range", Timestamp::MIN, Timestamp::MAX)
+        }
+        _ => "must be an RFC 3339 time such as 2026-05-04T09:00:00Z (a date alone is its midnight, UTC)".to_owned(),
     }
 }
 
@@ -63,11 +69,69 @@ impl<'de> Deserialize<'de> for Time {
 }
 
 /// The moment a read of the past is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AsOf {
     /// As the log stood at this global position.
     Seq(u64),
     /// As the log stood at this time.
     Time(Time),
+}
+
+/// The two ways to write a moment.
+const AS_OF_FORMS: &str = r#"{"seq": 10} or {"time": "2026-05-04T09:00:00Z"}"#;
+
+/// By hand, so that whoever gets it wrong is shown the whole of what is right.
+impl<'de> Deserialize<'de> for AsOf {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Moment)
+    }
+}
+
+struct Moment;
+
+impl<'de> de::Visitor<'de> for Moment {
+    type Value = AsOf;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(AS_OF_FORMS)
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<AsOf, A::Error> {
+        let wrong = || de::Error::custom(format!("must be {AS_OF_FORMS}"));
+        let moment = match map.next_key::<String>()?.as_deref() {
+            Some("seq") => AsOf::Seq(map.next_value()?),
+            Some("time") => AsOf::Time(map.next_value()?),
+            _ => return Err(wrong()),
+        };
+        if map.next_key::<de::IgnoredAny>()?.is_some() { Err(wrong()) } else { Ok(moment) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// People read what is said of a wrong time; the words of a parser help nobody.
+    #[test]
+    fn a_wrong_time_is_told_what_is_right() {
+        for text in ["yesterday", "", "2026-13-01", "1780000000", "2026-05-04T25:00:00Z"] {
+            let said = Time::parse(text).unwrap_err();
+            assert!(said.starts_with("must be an RFC 3339 time such as"), "{text}: {said}");
+        }
+        for text in ["9999-12-31T23:59:59Z", "9999-12-31", "-009999-01-01"] {
+            let said = Time::parse(text).unwrap_err();
+            let range = "must be a time from -009999-01-02T01:59:59Z to 9999-12-30T22:00:00Z; this one is out of range";
+            assert_eq!(said, range, "{text}");
+        }
+        assert_eq!(Time::parse("2026-05-04"), Time::parse("2026-05-04T02:00:00+02:00"));
+    }
+
+    #[test]
+    fn moments_are_read_as_they_are_written() {
+        for moment in [AsOf::Seq(10), AsOf::Time(Time::parse("2026-05-04T09:00:00Z").unwrap())] {
+            let text = serde_json::to_string(&moment).unwrap();
+            assert_eq!(serde_json::from_str::<AsOf>(&text).unwrap(), moment, "{text}");
+        }
+    }
 }

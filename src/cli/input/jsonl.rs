@@ -90,7 +90,7 @@ mod tests {
         chat.jsonl, line 2: missing field `content`, at column 15
         chat.jsonl, line 2: unknown field `speeker`, expected one of `role`, `content`, `timestamp`, `speaker`, `id`, `session_id`, at column 40
         chat.jsonl, line 2: content is blank
-        chat.jsonl, line 2: not an RFC 3339 time: failed to parse four digit integer as year: invalid digit, expected 0-9 but got s, at column 50
+        chat.jsonl, line 2: must be an RFC 3339 time such as 2026-05-04T09:00:00Z (a date alone is its midnight, UTC), at column 50
         chat.jsonl, line 2: expected value, at column 1
         "
         );

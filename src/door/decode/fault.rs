@@ -71,7 +71,9 @@ impl From<Fault> for Error {
             Self::new(Kind::InvalidRequest, fault.message)
         } else {
             let field = fault.field();
-            Self::invalid(&field, format!("{field}: {}", fault.message))
+            // A message that begins with its verb reads on after the field's name, as the rules about values do.
+            let link = if fault.message.starts_with("must be ") { "" } else { ":" };
+            Self::invalid(&field, format!("{field}{link} {}", fault.message))
         };
         match fault.limit {
             Some(limit) => error.with("limit", limit),
@@ -102,12 +104,23 @@ fn kind(unexpected: &Unexpected<'_>) -> &'static str {
     }
 }
 
+/// What a value must be, where that says it all: a number past every limit has no fraction, though it is none of ours.
+fn must(expected: &dyn Expected) -> Option<String> {
+    let text = expected.to_string();
+    match text.as_str() {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" | "isize" => {
+            Some("must be a whole number".to_owned())
+        }
+        // A type that shows how it is written.
+        text if text.starts_with('{') => Some(format!("must be {text}")),
+        _ => None,
+    }
+}
+
 /// Rust's names for what serde expects are not a client's.
 fn wanted(expected: &dyn Expected) -> String {
     let text = expected.to_string();
     match text.as_str() {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "an integer of 0 or more".to_owned(),
-        "i8" | "i16" | "i32" | "i64" | "isize" => "an integer".to_owned(),
         "f32" | "f64" => "a number".to_owned(),
         "a map" => "an object".to_owned(),
         "a sequence" => "an array".to_owned(),
@@ -128,11 +141,12 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {}, not {}", wanted(expected), kind(&unexpected)))
+        let said = || format!("expected {}, not {}", wanted(expected), kind(&unexpected));
+        Self::new(must(expected).unwrap_or_else(said))
     }
 
     fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {}", wanted(expected)))
+        Self::new(must(expected).unwrap_or_else(|| format!("expected {}", wanted(expected))))
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {

@@ -57,7 +57,7 @@ fn faults_of_an_ingest_name_their_field() {
 #[test]
 fn faults_of_reads_name_their_field() {
     for (body, field) in [
-        (r#"{"profile":"a","query":"q","as_of":{"sequence":1}}"#, "as_of.sequence"),
+        (r#"{"profile":"a","query":"q","as_of":{"sequence":1}}"#, "as_of"),
         (r#"{"profile":"a","query":"q","as_of":{"seq":-1}}"#, "as_of.seq"),
         (r#"{"profile":"a","query":"q","as_of":{"seq":1,"time":"2026-01-01T00:00:00Z"}}"#, "as_of"),
         (r#"{"profile":"a","query":"q","as_of":{"time":"yesterday"}}"#, "as_of.time"),
@@ -74,6 +74,28 @@ fn faults_of_reads_name_their_field() {
     }
     assert_eq!(refused::<audit::Verify>(r#"{"expect":[1,"00"]}"#).0.as_deref(), Some("expect"));
     assert_eq!(refused::<audit::Verify>(r#"{"expect":{"seq":1,"hash":"00","x":1}}"#).0.as_deref(), Some("expect.x"));
+}
+
+/// The value of `as_of` is the one that clients cannot guess, so whoever gets it wrong is shown it.
+#[test]
+fn a_wrong_moment_is_shown_a_right_one() {
+    let both = r#"{"seq":1,"time":"2026-01-01T00:00:00Z"}"#;
+    for value in ["10", r#""12""#, r#""2000-01-01T00:00:00Z""#, "{}", both, "[1]", "true", r#"{"sequence":1}"#] {
+        let (field, message) = refused::<profile::Get>(&format!(r#"{{"profile":"a","as_of":{value}}}"#));
+        assert_eq!(field.as_deref(), Some("as_of"), "{value}");
+        assert_eq!(message, r#"as_of must be {"seq": 10} or {"time": "2026-05-04T09:00:00Z"}"#, "{value}");
+    }
+    let (_, message) = refused::<profile::Get>(r#"{"profile":"a","as_of":{"time":"yesterday"}}"#);
+    assert!(message.starts_with("as_of.time must be an RFC 3339 time such as "), "{message}");
+}
+
+/// One wording for every number that is none of ours, and none that says of it what is not so.
+#[test]
+fn wrong_numbers_are_told_alike() {
+    for value in ["-1", "1.5", "1e30", "1000000000000000000000000000000", r#""5""#, "[]"] {
+        let (_, message) = refused::<profile::Search>(&format!(r#"{{"profile":"a","query":"q","limit":{value}}}"#));
+        assert_eq!(message, "limit must be a whole number", "{value}");
+    }
 }
 
 #[test]

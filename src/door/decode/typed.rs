@@ -5,8 +5,8 @@ use std::vec;
 
 use serde::{
     de::{
-        DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
-        VariantAccess, Visitor, value::StringDeserializer,
+        DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+        value::StringDeserializer,
     },
     forward_to_deserialize_any,
 };
@@ -67,6 +67,7 @@ impl<'de> Deserializer<'de> for Typed {
         visitor.visit_newtype_struct(self)
     }
 
+    /// Enums of requests are names; one that holds a value would be written as an object and reads itself as one.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -75,13 +76,6 @@ impl<'de> Deserializer<'de> for Typed {
     ) -> Result<V::Value, Fault> {
         match self.0 {
             Value::String(name) => visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(name)),
-            Value::Object(object) => {
-                let mut fields = object.into_iter();
-                match (fields.next(), fields.next()) {
-                    (Some((name, value)), None) => visitor.visit_enum(Chosen { name, value }),
-                    _ => Err(Fault::new(format!("give exactly one of: {}", variants.join(", ")))),
-                }
-            }
             _ => Err(Fault::new(format!("expected one of: {}", variants.join(", ")))),
         }
     }
@@ -137,42 +131,5 @@ impl<'de> MapAccess<'de> for Fields {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
         let (name, value) = self.next.take().ok_or_else(|| Fault::new("a value without a name"))?;
         seed.deserialize(Typed(value)).map_err(|fault| fault.under(&name))
-    }
-}
-
-/// An enum written as an object of one field, as `as_of` is.
-struct Chosen {
-    name: String,
-    value: Value,
-}
-
-impl<'de> EnumAccess<'de> for Chosen {
-    type Error = Fault;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
-        let key: StringDeserializer<Fault> = self.name.clone().into_deserializer();
-        let variant = seed.deserialize(key).map_err(|fault| fault.under(&self.name))?;
-        Ok((variant, self))
-    }
-}
-
-impl<'de> VariantAccess<'de> for Chosen {
-    type Error = Fault;
-
-    fn unit_variant(self) -> Result<(), Fault> {
-        Err(Fault::new("expected a string, not an object"))
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
-        seed.deserialize(Typed(self.value)).map_err(|fault| fault.under(&self.name))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
-        Typed(self.value).deserialize_any(visitor).map_err(|fault| fault.under(&self.name))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
-        Typed(self.value).deserialize_struct("", fields, visitor).map_err(|fault| fault.under(&self.name))
     }
 }
