@@ -100,7 +100,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
 
 fn rows() -> Vec<Row> {
     vec![
-        read::<profile::Get>("The profile with its counts; creates it if new"),
+        command::<profile::Get>("The profile with its counts; creates it if new"),
         read::<profile::List>("Profiles, newest first"),
         command::<profile::Delete>("Forgets a profile and all in it"),
         row::<profile::Ingest>(Kind::Command, "Stores a conversation and queues its extraction", |request| {
@@ -231,6 +231,8 @@ mod tests {
         let row = &TABLE.rows()[TABLE.place("profile.ingest").unwrap()];
         assert_eq!(row.fields, ["profile", "messages", "session_id", "wait", "timeout_s"]);
         assert_eq!(row.kind, Kind::Command);
+        // It creates what it does not find, so a repeated one must not create it a second time.
+        assert_eq!(TABLE.rows()[TABLE.place("profile.get").unwrap()].kind, Kind::Command);
         let waiting = row.decode(br#"{"profile":"a","messages":[],"wait":true}"#).unwrap();
         let swift = row.decode(br#"{"profile":"a","messages":[]}"#).unwrap();
         assert!(waiting.waits() && !swift.waits());
