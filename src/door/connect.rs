@@ -68,7 +68,10 @@ pub enum Error {
         source: io::Error,
     },
     /// Nobody there, or they do not let us in.
-    #[error("cannot connect to NATS at {servers}: {source}")]
+    #[error(
+        "cannot connect to NATS at {servers}: {source}; start a nats-server there, or correct the URL and how to log in \
+         (without --nats, memlog serve brings a server of its own along)"
+    )]
     Connect {
         /// Host and port of each.
         servers: String,

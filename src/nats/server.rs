@@ -52,7 +52,7 @@ pub enum Error {
     /// The server is older than [`VERSION_MIN`].
     #[error(
         "{path} is nats-server {found}, memlog needs {VERSION_MIN} or newer: run deploy/fetch-nats-server, or name a \
-         newer one with {BINARY_VARIABLE}"
+         newer one with --nats-server or {BINARY_VARIABLE}"
     )]
     TooOld {
         /// The binary asked.
@@ -61,7 +61,9 @@ pub enum Error {
         found: Version,
     },
     /// The program's `--version` is not a nats-server's.
-    #[error("{path} does not answer --version as nats-server does: name another one with {BINARY_VARIABLE}")]
+    #[error(
+        "{path} does not answer --version as nats-server does: name another one with --nats-server or {BINARY_VARIABLE}"
+    )]
     NotNats {
         /// The binary asked.
         path: PathBuf,
@@ -87,6 +89,15 @@ pub enum Error {
     InUse {
         /// The folder.
         path: PathBuf,
+    },
+    /// Somebody listens where the server should.
+    #[error(
+        "port {port} of 127.0.0.1 is taken: give another one with --port N (0 takes a free one), or --nats URL of the \
+         server that runs there"
+    )]
+    PortTaken {
+        /// The port asked for.
+        port: u16,
     },
     /// The server ended before it accepted connections.
     #[error("nats-server ended at its start with {status}; its last words: {said}")]

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The largest message in bytes: 500 messages of 32,768 bytes fit into one ingest, escaped as JSON too.
+/// The largest message in bytes: an ingest of 500 messages of 32,768 bytes fits as UTF-8. A client that writes every
+/// character as `\u` and four digits may need up to 49 MB for it, and sends fewer messages at a time.
 /// `deploy/nats.conf` says the same to a server that memlog does not start itself.
 pub const PAYLOAD_BYTES_MAX: usize = 32 * 1024 * 1024;
 

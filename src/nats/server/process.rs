@@ -35,7 +35,10 @@ impl Launch {
         let deadline = Instant::now() + START_MAX;
         loop {
             if let Some(status) = child.try_wait().map_err(|source| self.cannot_run(source))? {
-                return Err(Error::Ended { status, said: self.last_words() });
+                let said = self.last_words();
+                // The server's words for it are the system's, which every platform spells so.
+                let taken = self.port != 0 && said.contains("address already in use");
+                return Err(if taken { Error::PortTaken { port: self.port } } else { Error::Ended { status, said } });
             }
             let announced = child.id().and_then(|pid| self.folder.announced_port(pid));
             if let Some(port) = announced

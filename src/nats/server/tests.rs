@@ -96,3 +96,14 @@ async fn a_taken_port_is_reported_with_what_the_server_said() {
     let error = NatsServer::start(options).await.unwrap_err();
     assert!(error.to_string().contains("address already in use"), "{error}");
 }
+
+/// A second memlog on one machine meets this first; its user must learn which flag gets past it.
+#[tokio::test]
+async fn a_taken_port_is_told_with_the_way_out() {
+    let Some((_folder, mut options)) = options().await else { return };
+    let holder = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    options.port = holder.local_addr().unwrap().port();
+    let error = NatsServer::start(options.clone()).await.unwrap_err();
+    assert!(matches!(error, Error::PortTaken { port } if port == options.port), "{error}");
+    assert!(error.to_string().contains("--port N"), "{error}");
+}
