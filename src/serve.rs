@@ -1,7 +1,12 @@
 //! `memlog serve`: the system, a NATS server if none is given, the door and the feed; then until a signal, and all of it
 //! closed in order so that nothing that was accepted is lost.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{
+    io,
+    path::PathBuf,
+    pin::pin,
+    time::{Duration, Instant},
+};
 
 use memlog_actors::system::{self, StartError, System};
 
@@ -12,6 +17,10 @@ use crate::{
 
 /// How long calls under way may take to finish after the first signal.
 pub const CLOSE_MAX: Duration = Duration::from_secs(30);
+/// A part of the close that takes longer is told of, so that nobody takes the process for stuck.
+const CLOSE_QUIET_MAX: Duration = Duration::from_secs(2);
+/// Signals this close together are one wish: `timeout` and terminals send them to a process and to its group.
+const SAME_SIGNAL_MAX: Duration = Duration::from_secs(1);
 
 /// The NATS server to use.
 pub enum Nats {
@@ -100,12 +109,21 @@ impl Serving {
 
     /// Closes in order: no new calls, the last events, the log, the server.
     pub async fn close(self, deadline: Duration) {
-        self.door.close(deadline).await;
-        self.feed.close().await;
-        self.system.stop().await;
+        told("calls under way", self.door.close(deadline)).await;
+        told("the change feed to tell the last events", self.feed.close()).await;
+        told("the log and the views to be written", self.system.stop()).await;
         if let Some(own) = self.own {
-            own.stop().await;
+            told("nats-server to end", own.stop()).await;
         }
+    }
+}
+
+/// Waits, and says once for what when it takes long.
+async fn told(what: &str, work: impl Future) {
+    let mut work = pin!(work);
+    if tokio::time::timeout(CLOSE_QUIET_MAX, &mut work).await.is_err() {
+        tracing::info!("closing waits for {what}");
+        work.await;
     }
 }
 
@@ -131,12 +149,23 @@ pub async fn serve(options: Options) -> Result<(), Error> {
     let model = health.model.as_deref().unwrap_or("none, so searches are by keyword");
     anstream::println!("memlog serves {} at {} (model: {model})", serving.data.display(), serving.url());
     signals.next().await;
+    let first = Instant::now();
     tracing::info!("closing; a second signal ends it at once");
     tokio::select! {
         () = serving.close(CLOSE_MAX) => tracing::info!("closed"),
-        () = signals.next() => tracing::warn!("ended at once; the log is whole, replies under way were not sent"),
+        () = another(first, async || signals.next().await) => tracing::warn!("ended at once; the log is whole, replies under way were not sent"),
     }
     Ok(())
+}
+
+/// Returns at a signal that is another one than the first.
+async fn another(first: Instant, mut next: impl AsyncFnMut()) {
+    loop {
+        next().await;
+        if first.elapsed() >= SAME_SIGNAL_MAX {
+            return;
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -157,5 +186,23 @@ impl Signals {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `timeout` signals its child and then the whole group; that must not cut off replies under way.
+    #[tokio::test]
+    async fn a_doubled_signal_is_one() {
+        let mut doubled = 3;
+        let then_silence = async || match doubled {
+            0 => std::future::pending().await,
+            _ => doubled -= 1,
+        };
+        assert!(futures::FutureExt::now_or_never(another(Instant::now(), then_silence)).is_none());
+        let earlier = Instant::now().checked_sub(SAME_SIGNAL_MAX).unwrap();
+        another(earlier, async || {}).await;
     }
 }
