@@ -2,9 +2,11 @@
 //! losing what it took.
 //!
 //! One subscription serves all verbs, unknown ones too: subscriptions of one queue group get a message each only when
-//! exactly one of them matches, so a second one for what is unknown would steal from the known.
+//! exactly one of them matches, so a second one for what is unknown would steal from the known. Subjects with too few or
+//! too many parts have subscriptions of their own, of which never two match one subject.
 
 use std::{
+    collections::BTreeSet,
     sync::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
@@ -13,7 +15,7 @@ use std::{
 };
 
 use async_nats::{Client, Message, RequestErrorKind, Subscriber};
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use memlog_actors::{
     api::{Error as ApiError, check_namespace, error::Kind as ErrorKind},
     system::System,
@@ -33,6 +35,7 @@ use super::{
     service::Service,
     table::{Reply, TABLE},
 };
+use crate::nats::server::PAYLOAD_BYTES_MAX;
 
 /// How long another memlog may take to say that it is there; a crashed one's subscriptions stay silent.
 const OTHER_MAX: Duration = Duration::from_secs(1);
@@ -72,6 +75,7 @@ impl NatsDoor {
         let lost = Arc::new(AtomicU64::new(0));
         let Link { client, breaks, .. } = connect::connect(&options, lost.clone()).await?;
         refuse_another(&client).await?;
+        warn_of_small_messages(client.max_payload());
         let (phase, phases) = watch::channel(Phase::Open);
         let (work, working) = mpsc::channel(1);
         let inbox = client.new_inbox();
@@ -132,6 +136,24 @@ async fn refuse_another(client: &Client) -> Result<(), Error> {
     }
 }
 
+/// Large requests fail at the client's side of such a server, where memlog cannot say why.
+fn warn_of_small_messages(max_payload: usize) {
+    if max_payload < PAYLOAD_BYTES_MAX {
+        tracing::warn!(
+            max_payload,
+            "this NATS server carries no message above {max_payload} bytes, so large ingests and replies will be refused; \
+             set max_payload: {PAYLOAD_BYTES_MAX} in its configuration, as deploy/nats.conf does"
+        );
+    }
+}
+
+/// Subjects that have fewer or more parts than a verb's; those of the change feed are not among them.
+fn stray_subjects() -> impl Iterator<Item = String> {
+    let nouns: BTreeSet<_> = TABLE.rows().iter().map(|row| row.noun).collect();
+    let short = ["*", "*.*"].into_iter().map(|tail| format!("{PREFIX}.{tail}"));
+    short.chain(nouns.into_iter().map(|noun| format!("{PREFIX}.*.{noun}.*.>")))
+}
+
 /// All that outlives one connection.
 struct Station {
     options: Options,
@@ -151,11 +173,13 @@ struct Attached {
     /// How often its connection broke.
     breaks: Arc<AtomicU64>,
     discovery: JoinHandle<()>,
+    strays: JoinHandle<()>,
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
         self.discovery.abort();
+        self.strays.abort();
     }
 }
 
@@ -166,7 +190,12 @@ impl Station {
         let requests = client.queue_subscribe(format!("{PREFIX}.*.*.*"), SERVICE.to_owned()).await.map_err(failed)?;
         let questions = self.service.subscribe(&client).await.map_err(failed)?;
         let discovery = tokio::spawn(self.service.clone().serve(client.clone(), questions));
-        let attached = Attached { requests, taken: 0, breaks, discovery };
+        let mut strays = Vec::new();
+        for subject in stray_subjects() {
+            strays.push(client.queue_subscribe(subject, SERVICE.to_owned()).await.map_err(failed)?);
+        }
+        let strays = tokio::spawn(refuse_strays(client.clone(), strays));
+        let attached = Attached { requests, taken: 0, breaks, discovery, strays };
         // The server works in order: when this is answered, the subscriptions before it stand.
         match timeout(READY_MAX, client.request(self.service.own_ping(), "".into())).await {
             Ok(Ok(_)) => Ok(attached),
@@ -286,6 +315,18 @@ impl Station {
                 return None;
             }
             pause = (pause * 2).min(AGAIN_MAX);
+        }
+    }
+}
+
+/// Answers until the subscriptions end; no call comes this way, so nothing of it needs to be finished at the close.
+async fn refuse_strays(client: Client, subscriptions: Vec<Subscriber>) {
+    let mut strays = stream::select_all(subscriptions);
+    while let Some(stray) = strays.next().await {
+        let Some(reply) = stray.reply else { continue };
+        let (outgoing, _) = reply::encode(Err(unknown(&stray.subject)), client.max_payload());
+        if let Err(error) = client.publish_with_headers(reply, outgoing.headers, outgoing.body).await {
+            tracing::warn!(%error, "a request for no verb stays unanswered");
         }
     }
 }

@@ -85,6 +85,10 @@ async fn malformed_calls_name_their_field() {
         ("memlog.v1.acme.profile.get", vec![("Memlog-Usr", "a")], r#"{"profile":"a"}"#, Some("Memlog-Usr")),
         ("memlog.v1.acme.profile.gett", vec![], r#"{"profile":"a"}"#, Some("verb")),
         ("memlog.v1.acme.nonsense.get", vec![], "", Some("verb")),
+        ("memlog.v1.acme", vec![], "", Some("verb")),
+        ("memlog.v1.acme.profile", vec![], "", Some("verb")),
+        ("memlog.v1.acme.profile.ingest.extra", vec![], "", Some("verb")),
+        ("memlog.v1.acme.profile.ingest.extra.more", vec![], "", Some("verb")),
         ("memlog.v1.a$me.profile.get", vec![], r#"{"profile":"a"}"#, Some("namespace")),
         (long.as_str(), vec![], r#"{"profile":"a"}"#, Some("namespace")),
     ] {
