@@ -88,15 +88,6 @@ async fn a_left_over_of_a_killed_memlog_is_ended_and_a_live_one_is_left_alone() 
     server.stop().await;
 }
 
-#[tokio::test]
-async fn a_taken_port_is_reported_with_what_the_server_said() {
-    let Some((_folder, mut options)) = options().await else { return };
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    options.port = taken.local_addr().unwrap().port();
-    let error = NatsServer::start(options).await.unwrap_err();
-    assert!(error.to_string().contains("address already in use"), "{error}");
-}
-
 /// A second memlog on one machine meets this first; its user must learn which flag gets past it.
 #[tokio::test]
 async fn a_taken_port_is_told_with_the_way_out() {
