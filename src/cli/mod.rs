@@ -103,7 +103,7 @@ enum Command {
     Profiles(profiles::Args),
     /// List, look at, retry or wait for extraction jobs
     Jobs(jobs::Args),
-    /// List the events of the log, without content
+    /// List the newest events of the log, without content; --from goes through it from a position on
     Log(log::Args),
     /// Check every chain, hash and key of the log
     Verify(verify::Args),
