@@ -35,9 +35,21 @@ pub(super) enum Model {
     Unused,
 }
 
+/// Whether a command may begin a data folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Folder {
+    /// It writes: a folder that is not there is made.
+    Made,
+    /// It looks at what is there: a mistyped name is an error and leaves nothing behind.
+    Needed,
+}
+
 impl Backend {
     /// What the settings name.
-    pub(super) async fn open(settings: &Settings, screen: &Screen, model: Model) -> Result<Self, Fail> {
+    pub(super) async fn open(settings: &Settings, screen: &Screen, model: Model, folder: Folder) -> Result<Self, Fail> {
+        if folder == Folder::Needed && settings.nats.is_none() {
+            needed(&settings.data)?;
+        }
         match &settings.nats {
             Some(server) => {
                 Client::connect(server).await.map(Self::Remote).map_err(|error| Fail::Unreachable(error.to_string()))
@@ -53,6 +65,7 @@ impl Backend {
             Self::Remote(client) => match client.call(context, &request).await {
                 Ok(answer) => Ok(answer.reply),
                 Err(CallError::Refused(error)) => Err(Fail::Refused(error)),
+                Err(error @ CallError::TooLarge(_)) => Err(Fail::TooLarge(error.to_string())),
                 Err(other) => Err(Fail::Unreachable(other.to_string())),
             },
         }
@@ -94,8 +107,25 @@ pub(super) fn model(folder: Option<&Path>) -> Result<MiniLm, LoadError> {
     MiniLm::load(&ModelFolder::find(folder)?)
 }
 
+/// Whether there is a log in the folder; a folder that cannot be looked into is left to the log's own error.
+fn needed(folder: &Path) -> Result<(), Fail> {
+    no_file(folder)?;
+    match std::fs::metadata(folder.join("log.redb")) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Fail::NoData(folder.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+fn no_file(folder: &Path) -> Result<(), Fail> {
+    if folder.is_file() {
+        return Err(Fail::Usage(format!("{} is a file, not a folder: --data names a folder", folder.display())));
+    }
+    Ok(())
+}
+
 /// Makes the data folder, for its owner alone; one that is there stays as it is.
 fn make_private(folder: &Path) -> Result<(), Fail> {
+    no_file(folder)?;
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

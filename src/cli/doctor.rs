@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     Outcome,
-    backend::{self, Backend, Model},
+    backend::{self, Backend, Folder, Model},
     fail::Fail,
     screen::{BAD, DIM, GOOD, Screen, WARNING},
     settings::Settings,
@@ -59,6 +59,8 @@ impl Check {
 #[derive(Debug, Serialize)]
 struct Report {
     version: &'static str,
+    /// Whether a server does the work, so that its limits are not these.
+    remote: bool,
     settings: Value,
     checks: Vec<Check>,
     /// What no software can promise about erasure.
@@ -83,6 +85,7 @@ impl Args {
         let failed = checks.iter().any(|check| check.level == Level::Fail);
         let report = Report {
             version: env!("CARGO_PKG_VERSION"),
+            remote: settings.nats.is_some(),
             settings: in_force(&settings),
             checks,
             limits_of_erasure: LIMITS_OF_ERASURE,
@@ -150,7 +153,7 @@ async fn log(settings: &Settings, screen: &Screen) -> Check {
     if settings.nats.is_none() && is_empty(&settings.data) {
         return Check::ok("log", "not there yet; the first write begins it");
     }
-    let backend = match Backend::open(settings, screen, Model::Unused).await {
+    let backend = match Backend::open(settings, screen, Model::Unused, Folder::Needed).await {
         Ok(backend) => backend,
         Err(Fail::Start(error @ memlog_actors::system::StartError::InUse(_))) => {
             return Check::warn("log", error.to_string(), "`memlog doctor --nats URL` asks that process");
@@ -192,7 +195,8 @@ fn people(report: &Report) -> String {
             text += &format!("      {:<12} {DIM}-> {todo}{DIM:#}\n", "");
         }
     }
-    text += "\nsettings in force\n";
+    text +=
+        if report.remote { "\nsettings of this command; the server has its own\n" } else { "\nsettings in force\n" };
     let flat = flat(&report.settings);
     let flat: Vec<_> = flat.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
     text += &pairs(&flat);

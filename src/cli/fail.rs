@@ -28,6 +28,12 @@ pub(super) enum Fail {
     /// The server cannot be reached.
     #[error("{0}")]
     Unreachable(String),
+    /// The server does not let a request of that size pass.
+    #[error("{0}")]
+    TooLarge(String),
+    /// Nothing was ever stored there.
+    #[error("there is no memlog data in {}", .0.display())]
+    NoData(PathBuf),
     /// There is no way to serve.
     #[error("{0}")]
     Unserved(String),
@@ -65,8 +71,8 @@ impl Fail {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Refused(_) | Self::Batch { .. } | Self::Start(_) => 1,
-            Self::Unreachable(_) | Self::Unserved(_) | Self::File { .. } => 1,
-            Self::Usage(_) | Self::Input { .. } => 2,
+            Self::Unreachable(_) | Self::TooLarge(_) | Self::Unserved(_) | Self::File { .. } => 1,
+            Self::Usage(_) | Self::Input { .. } | Self::NoData(_) => 2,
         }
     }
 
@@ -77,7 +83,7 @@ impl Fail {
             Self::Start(_) | Self::Unreachable(_) | Self::Unserved(_) => {
                 api::Error::new(Kind::Unavailable, self.to_string())
             }
-            Self::Usage(_) | Self::Input { .. } | Self::File { .. } => {
+            Self::Usage(_) | Self::Input { .. } | Self::File { .. } | Self::TooLarge(_) | Self::NoData(_) => {
                 api::Error::new(Kind::InvalidRequest, self.to_string())
             }
         }
@@ -99,6 +105,14 @@ impl Fail {
             Self::Unreachable(_) => {
                 Some("start one with `memlog serve`, or leave --nats out to work on the data folder itself".to_owned())
             }
+            Self::NoData(_) => Some(
+                "name the folder with --data DIR or MEMLOG_DATA; `memlog remember` and `memlog ingest` begin a new one"
+                    .to_owned(),
+            ),
+            Self::TooLarge(_) => Some(
+                "raise max_payload of that NATS server to 32 MB, as deploy/nats.conf does, or send less at once"
+                    .to_owned(),
+            ),
             Self::Start(StartError::Log { .. }) => Some("`memlog doctor` looks for the cause".to_owned()),
             Self::Start(_) | Self::Unserved(_) | Self::Usage(_) | Self::Input { .. } | Self::File { .. } => None,
         }
@@ -111,6 +125,8 @@ fn hint_of(error: &api::Error) -> Option<String> {
         Kind::InvalidRequest if named("speaker_limit").is_some() => {
             "remove one with `memlog speaker remove NAME`, or raise speakers_max under [limits]".to_owned()
         }
+        // The assistant needs no registration, and the message says so.
+        Kind::InvalidRequest if named("speaker").is_some_and(|name| name.eq_ignore_ascii_case("me")) => return None,
         Kind::InvalidRequest => format!("register the speaker first: memlog speaker add '{}'", named("speaker")?),
         Kind::NotFound if named("speaker").is_some() => "`memlog speaker list` shows who is registered".to_owned(),
         Kind::NotFound if named("profile").is_some() => {

@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// Return when the messages are stored; on a data folder the next command goes on with the memories
     #[arg(long)]
     no_wait: bool,
-    /// Wait at most so long
+    /// Wait at most so long; what is stored stays, and the memories come later
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     timeout: f64,
 }
@@ -59,18 +59,29 @@ impl Args {
             replies.push((profile, sent));
         }
         bar.finish_and_clear();
+        let mut waited = Ok(());
         if self.wait || (!self.no_wait && matches!(shell.backend, Backend::Embedded(_))) {
             let bar = shell.screen.progress(replies.len() as u64, "remembering");
             for (profile, _) in &replies {
-                wait(&shell.backend, &shell.context, profile, self.timeout).await?;
+                waited = wait(&shell.backend, &shell.context, profile, self.timeout).await;
+                if waited.is_err() {
+                    break;
+                }
                 bar.inc(1);
             }
             bar.finish_and_clear();
         }
+        // The messages are stored, whatever became of the wait.
         for (profile, sent) in &replies {
             report(shell, profile, sent)?;
         }
-        Ok(Outcome::Done)
+        match waited {
+            Err(Fail::Refused(error)) if error.kind == Kind::Timeout => {
+                shell.screen.note("the messages are stored; their memories are still being made: `memlog jobs wait`");
+                Ok(Outcome::Done)
+            }
+            other => other.map(|()| Outcome::Done),
+        }
     }
 }
 

@@ -44,7 +44,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, parser::ValueSource};
 
-use backend::{Backend, Model};
+use backend::{Backend, Folder, Model};
 use fail::Fail;
 use memlog_actors::api::{Context, Verb};
 use screen::Screen;
@@ -103,7 +103,7 @@ enum Command {
     Profiles(profiles::Args),
     /// List, look at, retry or wait for extraction jobs
     Jobs(jobs::Args),
-    /// List the events of the log, without content
+    /// List the newest events of the log, without content; --from goes through it from a position on
     Log(log::Args),
     /// Check every chain, hash and key of the log
     Verify(verify::Args),
@@ -196,7 +196,7 @@ impl Command {
             Self::Eval(args) => return args.run(settings, screen).await,
             other => other,
         };
-        let backend = Backend::open(&settings, &screen, command.model()).await?;
+        let backend = Backend::open(&settings, &screen, command.model(), command.folder()).await?;
         let shell = Shell { backend, context: settings.context(), settings, screen };
         let outcome = command.run_in(&shell).await;
         shell.backend.close().await;
@@ -209,6 +209,15 @@ impl Command {
             Self::Memories(_) | Self::Show(_) | Self::History(_) | Self::Summary(_) | Self::Speaker(_) => Model::Unused,
             Self::Profiles(_) | Self::Log(_) | Self::Verify(_) | Self::Forget(_) => Model::Unused,
             _ => Model::Used,
+        }
+    }
+
+    /// Only what writes something new may begin a data folder.
+    fn folder(&self) -> Folder {
+        match self {
+            Self::Ingest(_) | Self::Remember(_) => Folder::Made,
+            Self::Speaker(args) if args.adds() => Folder::Made,
+            _ => Folder::Needed,
         }
     }
 

@@ -25,7 +25,7 @@ impl Args {
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
         let listed = shell.call(List { limit: self.page.limit, cursor: self.page.cursor, as_of: self.as_of }).await?;
         shell.screen.reply(&listed, |screen, listed| {
-            let mut table = screen.table(&["profile", "memories", "messages", "sessions", "speakers", "changed"]);
+            let mut table = screen.table(&["profile", "memories", "messages", "sessions", "speakers", "changed (UTC)"]);
             for profile in &listed.profiles {
                 table.add_row([
                     Cell::new(&profile.name),

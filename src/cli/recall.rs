@@ -58,18 +58,21 @@ pub(super) fn people(screen: &Screen, recalled: &Recalled) -> String {
     if recalled.count == 0 {
         return "nothing is known about that".to_owned();
     }
-    let mut table = screen.table(&["score", "type", "memory", "who", "session", "stored", "id"]);
+    let columns =
+        [("id", 0), ("score", 100), ("type", 0), ("memory", 0), ("who", 90), ("session", 130), ("stored (UTC)", 110)];
+    let mut grid = screen.grid(&columns);
     for candidate in &recalled.candidates {
-        table.add_row([
+        grid.add([
+            Cell::new(&candidate.id),
             Cell::new(format!("{:.2}", candidate.score)),
             Cell::new(words::written(&candidate.item_type)),
             Cell::new(one_line(&candidate.summary, 160)),
             Cell::new(tables::or_dash(candidate.speaker.as_deref())),
             Cell::new(tables::or_dash(candidate.session_id.as_deref())),
             Cell::new(tables::moment(candidate.created_at)),
-            Cell::new(&candidate.id),
         ]);
     }
+    let table = grid.into_table();
     format!(
         "{}\n\n{HEADING}rests on{HEADING:#} (search {}, seq {})\n{table}",
         harmless(&recalled.answer),

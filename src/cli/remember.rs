@@ -12,7 +12,7 @@ use memlog_actors::{
 };
 use serde_json::{Map, Value};
 
-use super::{Outcome, Shell, fail::Fail, screen::Screen, tables, words};
+use super::{Outcome, Shell, fail::Fail, input, screen::Screen, tables, words};
 
 /// What to store.
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub(super) fn content(word: String) -> Result<String, Fail> {
     }
     let mut text = String::new();
     let limit = limits::CONTENT_BYTES_MAX as u64 + 1;
-    std::io::stdin().lock().take(limit).read_to_string(&mut text).map_err(Fail::file("stdin"))?;
+    std::io::stdin().lock().take(limit).read_to_string(&mut text).map_err(input::unread("stdin"))?;
     Ok(text.trim_end().to_owned())
 }
 

@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
-use comfy_table::{Attribute, Cell, ContentArrangement, Table, TableComponent, presets};
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -36,12 +36,37 @@ pub(super) const BAD: Style = Style::new().effects(Effects::BOLD).fg_color(Some(
 /// Asides.
 pub(super) const DIM: Style = Style::new().effects(Effects::DIMMED);
 
+/// The headings of columns that are never wrapped.
+const IDS: [&str; 4] = ["id", "seq", "record", "stream"];
+
+/// The width of a column that is not shown at all.
+pub(super) const NEVER: u16 = u16::MAX;
+
+/// A table that leaves columns out where there is no room for them.
+pub(super) struct Grid {
+    table: Table,
+    shown: Vec<bool>,
+}
+
+impl Grid {
+    /// Adds a row, a cell for every column, shown or not.
+    pub(super) fn add<const N: usize>(&mut self, row: [Cell; N]) {
+        self.table.add_row(row.into_iter().zip(&self.shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell));
+    }
+
+    /// The table.
+    pub(super) fn into_table(self) -> Table {
+        self.table
+    }
+}
+
 /// Where and how to print.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Screen {
     json: bool,
     colour: bool,
-    terminal: bool,
+    /// The terminal's columns; none where there is no terminal.
+    width: Option<u16>,
 }
 
 impl Screen {
@@ -53,7 +78,15 @@ impl Screen {
             Color::Never => anstream::ColorChoice::Never.write_global(),
         }
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-        Self { json, colour, terminal: io::stdout().is_terminal() }
+        // Asked of a fresh table, since one without colour no longer looks at the terminal; and a very narrow terminal
+        // would get one letter a line.
+        let width = io::stdout().is_terminal().then(|| Table::new().width().unwrap_or(100).max(60));
+        Self { json, colour, width }
+    }
+
+    /// Whether logs may have colour: stderr is a terminal, and nothing speaks against it.
+    pub(super) fn colours_stderr(&self) -> bool {
+        anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
     }
 
     /// Whether a machine reads along.
@@ -107,13 +140,26 @@ impl Screen {
         } else {
             table.force_no_tty();
         }
-        if self.terminal {
-            // A very narrow terminal would get one letter a line.
-            let width = table.width().unwrap_or(100).max(60);
+        if let Some(width) = self.width {
             table.set_width(width);
         }
         table.set_header(headings.iter().map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)));
+        for (heading, column) in headings.iter().zip(table.column_iter_mut()) {
+            // People copy these into the next command; a broken one is of no use.
+            if IDS.contains(heading) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
         table
+    }
+
+    /// An empty table of those columns that the terminal has room for: each is a heading, and the width from which on it
+    /// is shown. Files and pipes get them all.
+    pub(super) fn grid(&self, columns: &[(&str, u16)]) -> Grid {
+        let shown: Vec<bool> = columns.iter().map(|(_, from)| *from <= self.width.unwrap_or(NEVER - 1)).collect();
+        let headings: Vec<&str> =
+            columns.iter().zip(&shown).filter(|(_, shown)| **shown).map(|((heading, _), _)| *heading).collect();
+        Grid { table: self.table(&headings), shown }
     }
 
     /// A progress bar on stderr; hidden where no terminal shows it.
@@ -127,6 +173,11 @@ impl Screen {
 
     #[cfg(test)]
     pub(super) fn plain() -> Self {
-        Self { json: false, colour: false, terminal: false }
+        Self { json: false, colour: false, width: None }
+    }
+
+    #[cfg(test)]
+    pub(super) fn plain_of(width: u16) -> Self {
+        Self { width: Some(width), ..Self::plain() }
     }
 }

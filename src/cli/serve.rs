@@ -20,7 +20,13 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 4222, env = "MEMLOG_NATS_PORT", hide_env_values = true)]
     port: u16,
     /// What to write to stderr, e.g. info or memlog=debug,warn
-    #[arg(long, value_name = "FILTER", default_value = "info", env = "MEMLOG_LOG", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "FILTER",
+        default_value = "info,async_nats=warn",
+        env = "MEMLOG_LOG",
+        hide_env_values = true
+    )]
     log: String,
 }
 
@@ -28,7 +34,7 @@ impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
         let filter = EnvFilter::try_new(&self.log)
             .map_err(|error| Fail::Usage(format!("--log {}: {error}; it looks like info,memlog=debug", self.log)))?;
-        let logs = fmt().with_writer(std::io::stderr).with_env_filter(filter);
+        let logs = fmt().with_writer(std::io::stderr).with_ansi(screen.colours_stderr()).with_env_filter(filter);
         // Lines for machines where they were asked for.
         let begun = if screen.is_json() { logs.json().try_init() } else { logs.with_target(false).try_init() };
         if let Err(error) = begun {

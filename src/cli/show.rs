@@ -41,9 +41,9 @@ pub(super) fn people(record: &Record) -> String {
         ("content", or_dash(content).to_owned()),
         ("who", or_dash(record.speaker.as_deref()).to_owned()),
         ("session", or_dash(record.session_id.as_deref()).to_owned()),
-        ("when", moment(record.timestamp)),
-        ("stored", moment(record.created_at)),
-        ("changed", moment(record.updated_at)),
+        ("when (UTC)", moment(record.timestamp)),
+        ("stored (UTC)", moment(record.created_at)),
+        ("changed (UTC)", moment(record.updated_at)),
         ("version", record.version.to_string()),
         ("sources", if record.sources.is_empty() { "-".to_owned() } else { record.sources.join(" ") }),
     ];
@@ -51,7 +51,7 @@ pub(super) fn people(record: &Record) -> String {
         fields.push(("status", format!("invalid, superseded by {}", or_dash(record.superseded_by.as_deref()))));
     }
     if let Some(expires) = record.expires_at {
-        fields.push(("expires", moment(expires)));
+        fields.push(("expires (UTC)", moment(expires)));
     }
     if !record.metadata.is_empty() {
         fields.push(("metadata", serde_json::Value::Object(record.metadata.clone()).to_string()));

@@ -36,6 +36,11 @@ enum Action {
 }
 
 impl Args {
+    /// Whether it writes something new.
+    pub(super) fn adds(&self) -> bool {
+        matches!(self.action, Action::Add { .. })
+    }
+
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
         let profile = shell.profile();
         match self.action {
@@ -60,7 +65,7 @@ fn people(screen: &Screen, listed: &Listed) -> String {
     if listed.speakers.is_empty() {
         return "no speakers".to_owned();
     }
-    let mut table = screen.table(&["speaker", "memories", "since"]);
+    let mut table = screen.table(&["speaker", "memories", "since (UTC)"]);
     for speaker in &listed.speakers {
         table.add_row([
             Cell::new(&speaker.speaker),

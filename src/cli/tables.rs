@@ -7,7 +7,7 @@ use memlog_actors::{
 };
 
 use super::{
-    screen::Screen,
+    screen::{NEVER, Screen},
     words::{harmless, written},
 };
 
@@ -32,30 +32,33 @@ pub(super) fn said(record: &Record) -> String {
     one_line(text, 160)
 }
 
-/// Records as a list shows them; with a column of scores if they have any.
+/// Records as a list shows them; with a column of scores if they have any. On a narrow terminal `show` has the rest.
 pub(super) fn records(screen: &Screen, records: &[Record]) -> Table {
     let scored = records.iter().any(|record| record.score.is_some());
-    let mut headings = vec!["type", "memory", "who", "session", "when", "sources", "id"];
-    if scored {
-        headings.insert(0, "score");
-    }
-    let mut table = screen.table(&headings);
+    let columns = [
+        ("id", 0),
+        ("score", if scored { 100 } else { NEVER }),
+        ("type", 0),
+        ("memory", 0),
+        ("who", 90),
+        ("session", 130),
+        ("when (UTC)", 110),
+        ("sources", 150),
+    ];
+    let mut grid = screen.grid(&columns);
     for record in records {
-        let mut row = vec![
+        grid.add([
+            dim(&record.id),
+            Cell::new(record.score.map_or_else(String::new, |score| format!("{score:.2}"))),
             Cell::new(written(&record.item_type)),
             Cell::new(said(record)),
             Cell::new(or_dash(record.speaker.as_deref())),
             Cell::new(or_dash(record.session_id.as_deref())),
             Cell::new(moment(record.timestamp)),
             Cell::new(sources(record)),
-            dim(&record.id),
-        ];
-        if scored {
-            row.insert(0, Cell::new(record.score.map_or_else(String::new, |score| format!("{score:.2}"))));
-        }
-        table.add_row(row);
+        ]);
     }
-    table
+    grid.into_table()
 }
 
 /// The messages that a record was made from; past three only how many.
@@ -69,27 +72,48 @@ fn sources(record: &Record) -> String {
 
 /// Events of the log.
 pub(super) fn events(screen: &Screen, events: &[audit::Event]) -> Table {
-    let mut table = screen.table(&["seq", "event", "at", "by", "profile", "record", "stream", "version"]);
+    let columns = [
+        ("seq", 0),
+        ("record", 0),
+        ("event", 0),
+        ("at (UTC)", 100),
+        ("by", 120),
+        ("profile", 120),
+        ("stream", 170),
+        ("version", 170),
+    ];
+    let mut grid = screen.grid(&columns);
     for event in events {
-        table.add_row([
+        grid.add([
             Cell::new(event.seq),
+            Cell::new(or_dash(event.record_id.as_deref())),
             Cell::new(&event.event_type),
             Cell::new(moment(event.at)),
             Cell::new(or_dash(event.by.as_deref())),
             Cell::new(or_dash(event.profile.as_deref())),
-            Cell::new(or_dash(event.record_id.as_deref())),
             dim(&event.stream),
             dim(event.version),
         ]);
     }
-    table
+    grid.into_table()
 }
 
 /// Extraction jobs.
 pub(super) fn jobs(screen: &Screen, jobs: &[Job]) -> Table {
-    let mut table = screen.table(&["state", "profile", "session", "accepted", "tries", "records", "error", "id"]);
+    let columns = [
+        ("id", 0),
+        ("state", 0),
+        ("profile", 0),
+        ("session", 130),
+        ("accepted (UTC)", 110),
+        ("tries", 120),
+        ("records", 120),
+        ("error", 0),
+    ];
+    let mut grid = screen.grid(&columns);
     for job in jobs {
-        table.add_row([
+        grid.add([
+            dim(&job.job_id),
             Cell::new(written(&job.state)),
             Cell::new(&job.profile),
             Cell::new(or_dash(job.session_id.as_deref())),
@@ -97,10 +121,9 @@ pub(super) fn jobs(screen: &Screen, jobs: &[Job]) -> Table {
             Cell::new(job.attempts),
             Cell::new(job.records.len()),
             Cell::new(or_dash(job.error.as_deref())),
-            dim(&job.job_id),
         ]);
     }
-    table
+    grid.into_table()
 }
 
 /// Names and values, one a line, the values aligned.

@@ -75,6 +75,19 @@ fn events_are_a_table() {
     insta::assert_snapshot!("events", tables::events(&Screen::plain(), &[event, erased]));
 }
 
+// An id is copied into the next command: at no width may it be broken, and nothing may be wider than the terminal.
+#[test]
+fn ids_are_whole_on_every_terminal() {
+    let scored = Record { score: Some(0.7), summary: Some("A long line about ferns. ".repeat(6)), ..record() };
+    for width in [60, 80, 100, 120, 160] {
+        let screen = Screen::plain_of(width);
+        let table = tables::records(&screen, std::slice::from_ref(&scored)).to_string();
+        assert!(table.contains(&scored.id), "{width} columns:\n{table}");
+        let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+        assert!(widest <= usize::from(width), "{width} columns:\n{table}");
+    }
+}
+
 // An error that does not say what to do next sends people to the source.
 #[test]
 fn errors_say_what_to_do_next_and_keep_the_apis_fields() {

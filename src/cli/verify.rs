@@ -1,6 +1,7 @@
 //! `memlog verify`: whether every chain, hash and key of the log holds. Exit code 3 when not.
 
 use memlog_actors::api::audit::{Head, Verified, Verify};
+use memlog_events::log::Reason;
 
 use super::{
     Outcome, Shell,
@@ -11,6 +12,9 @@ use super::{
 
 /// The exit code of a log that does not hold.
 const BROKEN: u8 = 3;
+
+/// What to do about a log that does not hold.
+const RESTORE: &str = "stop writing, keep a copy of the data folder, and restore the last backup that verifies";
 
 /// Against what.
 #[derive(Debug, clap::Args)]
@@ -32,15 +36,16 @@ impl Args {
 pub(super) fn people(_: &Screen, verified: &Verified) -> String {
     let Verified { events, head: Head { seq, hash }, .. } = verified;
     match &verified.first_break {
-        Some(at) => format!(
-            "{BAD}broken{BAD:#}: stream {}, version {}: {}\nstop writing, keep a copy of the data folder, and restore the last backup that verifies",
-            at.stream, at.version, at.reason
+        Some(at) if at.reason == Reason::Expected.to_string() => format!(
+            "{BAD}not the expected log{BAD:#}: this head is not in it. It was cut or rolled back, or the head was copied wrongly\nhead {seq}:{hash}"
         ),
+        Some(at) if at.stream.is_empty() => format!("{BAD}broken{BAD:#}: {}\n{RESTORE}", at.reason),
+        Some(at) => {
+            format!("{BAD}broken{BAD:#}: stream {}, version {}: {}\n{RESTORE}", at.stream, at.version, at.reason)
+        }
         None if verified.ok => format!(
             "{GOOD}ok{GOOD:#}: {events} events checked\nhead {seq}:{hash}\nkeep it elsewhere: memlog verify --expect {seq}:{hash} proves later that nothing was cut"
         ),
-        None => format!(
-            "{BAD}broken{BAD:#}: the expected head is not in this log, it was cut or rolled back\nhead {seq}:{hash}"
-        ),
+        None => format!("{BAD}broken{BAD:#}: the log does not hold\nhead {seq}:{hash}"),
     }
 }

@@ -181,6 +181,7 @@ fn a_rebuild_changes_no_answer() {
 #[test]
 fn failures_have_their_exit_codes_and_say_what_to_do() {
     let memlog = Memlog::new();
+    memlog.remember("The ferns need water on Friday.");
     let (code, error) = memlog.refused(&["search", "anything", "--profile", "nobody"]);
     assert_eq!((code, error["profile"].as_str()), (1, Some("nobody")));
     let (code, error) = memlog.refused(&["remember", "Hello there, world.", "--speaker", "Ines"]);
@@ -195,7 +196,77 @@ fn failures_have_their_exit_codes_and_say_what_to_do() {
     assert_eq!(memlog.run(&["remember", "x", "--type", "chore"]).status.code(), Some(2));
     assert_eq!(memlog.run(&["verify", "--expect", "12"]).status.code(), Some(2));
     assert_eq!(memlog.run(&["forget", "--whole-profile"]).status.code(), Some(2), "which profile is not said");
-    assert_eq!(memlog.run(&["forget"]).status.code(), Some(2));
+    let bare = memlog.run(&["forget"]);
+    assert_eq!(bare.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&bare.stderr).contains("memlog forget ID..."));
+
+    let output = memlog.run(&["speaker", "add", "me"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("register the speaker first"));
+    let (code, error) = memlog.refused(&["log", "--type", "nope"]);
+    assert!(code == 2 && error["message"].as_str().unwrap().contains("message_appended"), "{error}");
+}
+
+// A typing error in a folder's name must not look like an empty memory, nor leave a folder behind.
+#[test]
+fn looking_at_a_folder_that_is_not_there_makes_none() {
+    let memlog = Memlog::new();
+    let typo = memlog.data().join("typo");
+    let path = typo.to_str().unwrap();
+    for words in [&["search", "x"][..], &["log"], &["verify"], &["speaker", "list"], &["forget", "x"]] {
+        let (code, error) = memlog.refused(&[words, &["--data", path]].concat());
+        assert!(code == 2 && error["message"].as_str().unwrap().contains("there is no memlog data in"), "{error}");
+    }
+    assert!(!typo.exists());
+    std::fs::write(&typo, "a file").unwrap();
+    for words in [&["search", "x"][..], &["remember", "The ferns need water."]] {
+        let (code, error) = memlog.refused(&[words, &["--data", path]].concat());
+        assert!(code == 2 && error["message"].as_str().unwrap().contains("is a file, not a folder"), "{error}");
+    }
+}
+
+// The help promises 2 for input that is wrong, and whoever exported an array has to learn what to do with it.
+#[test]
+fn input_that_cannot_be_read_is_the_inputs_fault() {
+    let memlog = Memlog::new();
+    let file = memlog.data().join("chat.json");
+    let path = file.to_str().unwrap();
+    assert_eq!(memlog.refused(&["ingest", path]).0, 2, "missing");
+    std::fs::write(&file, b"{\"role\":\"user\",\"content\":\"\xff\"}").unwrap();
+    let (code, error) = memlog.refused(&["ingest", path]);
+    assert!(code == 2 && error["message"].as_str().unwrap().contains("UTF-8"), "{error}");
+    for text in ["[]", "[{\"role\":\"user\",\"content\":\"Hello.\"}]"] {
+        std::fs::write(&file, text).unwrap();
+        let (code, error) = memlog.refused(&["ingest", path]);
+        assert!(code == 2 && error["message"].as_str().unwrap().contains("JSON Lines"), "{error}");
+    }
+}
+
+// A whole session or profile is gone for good: a script has to mean it.
+#[test]
+fn what_forgets_much_needs_a_yes_where_nobody_can_be_asked() {
+    let memlog = Memlog::new();
+    memlog.ok(&["remember", "The ferns need water on Friday.", "--session", "hall"]);
+    for words in [&["forget", "--session", "hall"][..], &["forget", "--whole-profile", "--profile", "default"]] {
+        let (code, error) = memlog.refused(words);
+        assert!(code == 2 && error["message"].as_str().unwrap().contains("--yes"), "{error}");
+        memlog.ok(&[words, &["--yes"]].concat());
+    }
+}
+
+// Whoever looks into the log wants to know what happened last, and how to see the rest.
+#[test]
+fn the_log_shows_the_newest_events_and_how_to_go_on() {
+    let memlog = Memlog::new();
+    for number in 0..3 {
+        memlog.remember(&format!("Fern number {number} needs water on day {number}."));
+    }
+    let all = memlog.json(&["log", "--all"]);
+    let last = all.last().unwrap()["record_id"].as_str().unwrap().to_owned();
+    let newest = memlog.ok(&["log", "-n", "1"]);
+    assert!(newest.contains(&last) && newest.contains("--all"), "{newest}");
+    let first = memlog.ok(&["log", "--from", "0", "-n", "1"]);
+    assert!(first.contains(&format!("more: --from {}", all[1]["seq"])), "{first}");
+    assert!(!memlog.ok(&["log"]).contains("--all"), "there is no more");
 }
 
 // A cut or exchanged log is exactly what a script must notice.
@@ -207,6 +278,8 @@ fn verify_exits_with_3_when_the_log_is_not_the_expected_one() {
     let expect = format!("{seq}:{}", "0".repeat(64));
     let output = memlog.run(&["verify", "--expect", &expect]);
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert!(words.contains("this head is not in it") && !words.contains("stream"), "{words}");
 }
 
 #[test]

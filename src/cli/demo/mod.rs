@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{
     Outcome,
-    backend::{Backend, Model},
+    backend::{Backend, Folder, Model},
     fail::Fail,
     ingest,
     input::{Conversation, jsonl},
@@ -47,7 +47,7 @@ impl Args {
         let folder = temporary.as_ref().map_or_else(|| settings.data.clone(), |folder| folder.path().to_owned());
         let vault = settings.vault.clone().filter(|_| temporary.is_none());
         let settings = Settings { vault, ..settings.in_folder(folder) };
-        let backend = Backend::open(&settings, &screen, Model::Used).await?;
+        let backend = Backend::open(&settings, &screen, Model::Used, Folder::Made).await?;
         let profile = settings.profile_named.clone().unwrap_or_else(|| "demo".to_owned());
         let demo = Demo { backend, context: settings.context(), profile, settings, screen };
         let outcome = demo.play(temporary.is_none()).await;

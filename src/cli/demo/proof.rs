@@ -35,7 +35,11 @@ impl Demo {
     pub(super) async fn forget(&self) -> Result<bool, Fail> {
         let before = self.call(Stats {}).await?.head.seq;
         let hits = self.hits(None).await?;
-        self.heading("forget", &format!("{} - {} hits name the {}", script::SECRET, hits.len(), script::SECRET_WORD));
+        let named = match hits.len() {
+            1 => "1 hit names".to_owned(),
+            count => format!("{count} hits name"),
+        };
+        self.heading("forget", &format!("{} - {named} the {}", script::SECRET, script::SECRET_WORD));
         let records: Vec<&Record> = hits.iter().filter(|hit| hit.item_type != ItemType::Message).collect();
         for record in &records {
             let (profile, memory_id) = (self.profile.clone(), record.id.clone());

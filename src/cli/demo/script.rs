@@ -61,19 +61,28 @@ pub(super) fn sources(screen: &Screen, sources: &[Source]) -> String {
     if sources.is_empty() {
         return String::new();
     }
-    let mut table = screen.table(&["source", "type", "who", "when", "session", "from messages", "id"]);
+    let columns = [
+        ("id", 0),
+        ("source", 0),
+        ("type", 100),
+        ("who", 90),
+        ("when (UTC)", 120),
+        ("session", 140),
+        ("from messages", 0),
+    ];
+    let mut grid = screen.grid(&columns);
     for source in sources {
-        table.add_row([
+        grid.add([
+            Cell::new(&source.id),
             Cell::new(one_line(&source.summary, 80)),
             Cell::new(written(&source.item_type)),
             Cell::new(tables::or_dash(source.speaker.as_deref())),
             Cell::new(tables::moment(source.at)),
             Cell::new(tables::or_dash(source.session_id.as_deref())),
             Cell::new(source.messages.join(" ")),
-            Cell::new(&source.id),
         ]);
     }
-    table.to_string()
+    grid.into_table().to_string()
 }
 
 /// Messages as a play is printed.

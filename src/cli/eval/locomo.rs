@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::score::{CUTS, Mean, Tally, peak_memory_bytes, percentile_ms};
 use crate::cli::{
     Outcome,
-    backend::{Backend, Model},
+    backend::{Backend, Folder, Model},
     fail::Fail,
     ingest,
     input::{
@@ -120,7 +120,7 @@ impl Args {
             Some(folder) => settings.in_folder(folder.path().to_owned()),
             None => settings,
         };
-        let backend = Backend::open(&settings, &screen, Model::Used).await?;
+        let backend = Backend::open(&settings, &screen, Model::Used, Folder::Made).await?;
         let report = self.measure(&backend, &settings.context(), &samples, &screen).await;
         backend.close().await;
         screen.reply(&report?, people)?;

@@ -5,8 +5,8 @@ pub(super) mod jsonl;
 pub(super) mod locomo;
 
 use std::{
-    io::Read as _,
-    path::{Path, PathBuf},
+    io::{self, Read as _},
+    path::Path,
 };
 
 use memlog_actors::{api::profile::Message, limits};
@@ -94,15 +94,35 @@ pub(super) enum Format {
 pub(super) fn text(path: &Path) -> Result<(String, String), Fail> {
     let mut text = String::new();
     if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_string(&mut text).map_err(Fail::file("stdin"))?;
+        std::io::stdin().lock().read_to_string(&mut text).map_err(unread("stdin"))?;
         return Ok((text, "stdin".to_owned()));
     }
-    let text = std::fs::read_to_string(path).map_err(Fail::file(PathBuf::from(path)))?;
+    let text = std::fs::read_to_string(path).map_err(unread(path.display().to_string()))?;
     Ok((text, path.display().to_string()))
+}
+
+/// An input that cannot be read as text: the input is wrong, and nothing was stored.
+pub(super) fn unread(name: impl Into<String>) -> impl FnOnce(io::Error) -> Fail {
+    let name = name.into();
+    move |error| match error.kind() {
+        io::ErrorKind::InvalidData => Fail::Usage(format!("{name}: not text in UTF-8")),
+        _ => Fail::Usage(format!("{name}: {error}")),
+    }
+}
+
+/// Whether a text is a JSON array of messages, or of nothing: what chat tools export, and what is not read here.
+fn is_array_of_messages(text: &str) -> bool {
+    let Ok(items) = serde_json::from_str::<Vec<serde_json::Value>>(text) else { return false };
+    items.iter().all(|item| item.get("content").is_some() || item.get("role").is_some())
 }
 
 /// Reads the conversations of a text.
 pub(super) fn conversations(text: &str, file: &str, format: Format) -> Result<Vec<Conversation>, Fail> {
+    if format != Format::Locomo && text.trim_start().starts_with('[') && is_array_of_messages(text) {
+        let reason =
+            "a JSON array of messages; JSON Lines are wanted, one message a line: jq -c '.[]' FILE writes them";
+        return Err(Fail::Input { file: file.to_owned(), place: "line 1".to_owned(), reason: reason.to_owned() });
+    }
     let locomo = match format {
         Format::Auto => text.trim_start().starts_with('['),
         Format::Jsonl => false,
