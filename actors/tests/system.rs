@@ -355,3 +355,18 @@ async fn what_was_corrected_does_not_answer() {
     assert!(!system.profile_search(&acme(), all).await.expect("found").reply.memories.is_empty());
     system.stop().await;
 }
+
+// In a profile of two documents, the message and the fact made from it, the fact answers: standard scores of two say nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_profile_answers_with_its_fact() {
+    let mut world = World::new();
+    world.embedder = Some(Arc::new(Letters));
+    let system = world.start().await;
+    let messages = vec![message("user", "I am allergic to peanuts.")];
+    let request = Ingest { profile: "alice".to_owned(), messages, wait: Some(true), ..Ingest::default() };
+    system.profile_ingest(&acme(), request).await.expect("ingested");
+    let found = system.profile_search(&acme(), search("alice", "What am I allergic to?")).await.expect("found").reply;
+    let types: Vec<_> = found.memories.iter().map(|memory| memory.item_type).collect();
+    assert_eq!(types, [memlog_actors::api::record::ItemType::Fact]);
+    system.stop().await;
+}

@@ -8,16 +8,20 @@ use super::corpus::Scored;
 /// A message whose own words match better than its best record by more than this holds what the records left out; then
 /// it stands for them. In standard deviations, as all scores here.
 const RECORD_MISSES: f32 = 1.5;
+/// Fewer candidates than these say nothing of how unusual a score is: of two, one is always a whole deviation above the other.
+const CANDIDATES_MIN: usize = 8;
 /// What a further record costs that was made from messages which a better hit already stands for.
 const REPEATS: f32 = 1.0;
 
 /// The documents to list, with their scores, in no order.
 pub(super) fn fold(candidates: &Candidates, scores: &BTreeMap<u32, f32>) -> Vec<Scored> {
     let records = best_records(candidates);
+    let tells = candidates.len() >= CANDIDATES_MIN;
     let spoken_for: BTreeSet<u32> = candidates
         .iter()
         .filter(|(message, candidate)| {
-            candidate.admitted
+            tells
+                && candidate.admitted
                 && records.get(message).is_some_and(|best| candidate.text - candidates[best].text > RECORD_MISSES)
         })
         .map(|(message, _)| *message)
