@@ -1,26 +1,30 @@
-//! `memlog serve`: the system, a NATS server if none is given, the door and the feed; then until a signal, and all of it
-//! closed in order so that nothing that was accepted is lost.
+//! `memlog serve`: the system, a NATS server if none is given, the doors, the feed and the workers; then until a signal, and
+//! all of it closed in order so that nothing that was accepted is lost.
 
 use std::{
     io,
     path::PathBuf,
     pin::pin,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use memlog_actors::system::{self, StartError, System};
+use tokio::task::JoinHandle;
 
 use crate::{
     door::{self, NatsDoor, connect, feed::Follower},
+    jobs::{DeskDoor, JetQueue, Workers},
     nats::server::{self, NatsServer},
+    signals::{Signals, another},
 };
 
 /// How long calls under way may take to finish after the first signal.
 pub const CLOSE_MAX: Duration = Duration::from_secs(30);
+/// How long extraction under way may take to finish; what is not finished goes to other workers, or is done after the restart.
+const WORKERS_CLOSE_MAX: Duration = Duration::from_secs(10);
 /// A part of the close that takes longer is told of, so that nobody takes the process for stuck.
 const CLOSE_QUIET_MAX: Duration = Duration::from_secs(2);
-/// Signals this close together are one wish: `timeout` and terminals send them to a process and to its group.
-const SAME_SIGNAL_MAX: Duration = Duration::from_secs(1);
 
 /// The NATS server to use.
 pub enum Nats {
@@ -36,6 +40,10 @@ pub struct Options {
     pub system: system::Options,
     /// The NATS server.
     pub nats: Nats,
+    /// Extraction jobs at once in this process; none leaves them to `memlog worker`.
+    pub workers: usize,
+    /// Copies of the queue of jobs in a cluster of NATS servers.
+    pub replicas: usize,
 }
 
 /// Why memlog does not serve.
@@ -62,14 +70,26 @@ pub struct Serving {
     system: System,
     door: NatsDoor,
     feed: Follower,
+    work: Work,
     url: String,
     data: PathBuf,
 }
 
+/// All that has to do with extraction.
+struct Work {
+    desk: DeskDoor,
+    workers: Workers,
+    /// Ends when the system closes its queue.
+    pump: JoinHandle<()>,
+}
+
 impl Serving {
     /// Opens all; when one part fails, those before it are closed again.
-    pub async fn open(options: Options) -> Result<Self, Error> {
+    pub async fn open(mut options: Options) -> Result<Self, Error> {
         let data = options.system.data_dir.clone();
+        let queue = JetQueue::default();
+        options.system.queue = Some(Arc::new(queue.clone()));
+        let extractor = Arc::clone(&options.system.extractor);
         let system = System::start(options.system).await?;
         let (own, connection) = match options.nats {
             Nats::Running(connection) => (None, connection),
@@ -85,8 +105,15 @@ impl Serving {
             },
         };
         let url = connection.shown();
-        match open_doors(&system, connection).await {
-            Ok((door, feed)) => Ok(Self { own, system, door, feed, url, data }),
+        let opened = async {
+            let (door, feed) = open_doors(&system, connection.clone()).await?;
+            let desk = DeskDoor::open(system.clone(), connection.clone()).await?;
+            let workers = Workers::start(&connection, options.workers, extractor).await?;
+            let pump = queue.serve(connection, options.replicas).await?;
+            Ok::<_, door::Error>((door, feed, Work { desk, workers, pump }))
+        };
+        match opened.await {
+            Ok((door, feed, work)) => Ok(Self { own, system, door, feed, work, url, data }),
             Err(error) => {
                 system.stop().await;
                 if let Some(own) = own {
@@ -110,8 +137,14 @@ impl Serving {
     /// Closes in order: no new calls, the last events, the log, the server.
     pub async fn close(self, deadline: Duration) {
         told("calls under way", self.door.close(deadline)).await;
+        let Work { desk, workers, pump } = self.work;
+        told("extraction under way", workers.close(WORKERS_CLOSE_MAX)).await;
+        told("the last results of workers", desk.close()).await;
         told("the change feed to tell the last events", self.feed.close()).await;
         told("the log and the views to be written", self.system.stop()).await;
+        if let Err(error) = pump.await {
+            tracing::error!(%error, "the queue of jobs had failed");
+        }
         if let Some(own) = self.own {
             told("nats-server to end", own.stop()).await;
         }
@@ -156,53 +189,4 @@ pub async fn serve(options: Options) -> Result<(), Error> {
         () = another(first, async || signals.next().await) => tracing::warn!("ended at once; the log is whole, replies under way were not sent"),
     }
     Ok(())
-}
-
-/// Returns at a signal that is another one than the first.
-async fn another(first: Instant, mut next: impl AsyncFnMut()) {
-    loop {
-        next().await;
-        if first.elapsed() >= SAME_SIGNAL_MAX {
-            return;
-        }
-    }
-}
-
-#[cfg(unix)]
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `timeout` signals its child and then the whole group; that must not cut off replies under way.
-    #[tokio::test]
-    async fn a_doubled_signal_is_one() {
-        let mut doubled = 3;
-        let then_silence = async || match doubled {
-            0 => std::future::pending().await,
-            _ => doubled -= 1,
-        };
-        assert!(futures::FutureExt::now_or_never(another(Instant::now(), then_silence)).is_none());
-        let earlier = Instant::now().checked_sub(SAME_SIGNAL_MAX).unwrap();
-        another(earlier, async || {}).await;
-    }
 }

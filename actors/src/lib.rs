@@ -11,7 +11,7 @@
 //! - `view`: what answers reads (catalog, keyword, vector), folded from the log.
 //! - `recall`: from a question to ranked hits, an answer, a summary; pure.
 //! - `extract`: memories out of messages without a model; pure.
-//! - `jobs`: the outbox, the queue and the workers of extraction.
+//! - `jobs`: the outbox, the queue, the desk and the workers of extraction.
 //! - `port`: the traits that the doors fill; `limits`: every bound, with its reason.
 //!
 //! To add:
@@ -28,7 +28,7 @@ pub mod api;
 pub mod domain;
 pub mod entity;
 pub mod extract;
-pub(crate) mod jobs;
+pub mod jobs;
 pub mod limits;
 pub mod port;
 pub mod recall;

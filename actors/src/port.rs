@@ -1,9 +1,10 @@
 //! The holes that the doors fill: a model that embeds, an extractor, a clock. Nothing here knows how they work.
 
-use std::{pin::Pin, time::Duration};
+use std::{borrow::Cow, pin::Pin, time::Duration};
 
 use jiff::Timestamp;
-use memlog_events::ids::JobId;
+use memlog_events::ids::{JobId, MessageId, Position, RecordId};
+use serde::{Deserialize, Serialize};
 
 use crate::domain::Place;
 
@@ -39,7 +40,7 @@ pub trait Embedder: Send + Sync + 'static {
 }
 
 /// What a record is. The names are the wire's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordType {
     /// Anything; the default of threads.
@@ -59,7 +60,8 @@ pub enum RecordType {
 }
 
 /// Who a message is from, as far as extraction cares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The person.
     User,
@@ -72,7 +74,7 @@ pub enum Role {
 }
 
 /// One message, as an extractor sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Turn {
     /// Who it is from.
     pub role: Role,
@@ -85,7 +87,7 @@ pub struct Turn {
 }
 
 /// What one extraction works on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Work {
     /// The messages to extract from, in order.
     pub turns: Vec<Turn>,
@@ -96,7 +98,7 @@ pub struct Work {
 }
 
 /// One memory that an extractor found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Extracted {
     /// What it is.
     pub record_type: RecordType,
@@ -113,13 +115,25 @@ pub struct Extracted {
 }
 
 /// Why an extraction gave nothing that can be used. Codes and numbers only: it is logged and stored in plain.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("extraction failed: {code}")]
 pub struct ExtractFailed {
     /// A short, stable code, e.g. `malformed_answer`.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// Whether trying again may help.
     pub transient: bool,
+}
+
+impl ExtractFailed {
+    /// Trying again may help.
+    pub const fn transient(code: &'static str) -> Self {
+        Self { code: Cow::Borrowed(code), transient: true }
+    }
+
+    /// Trying again would give the same.
+    pub const fn lasting(code: &'static str) -> Self {
+        Self { code: Cow::Borrowed(code), transient: false }
+    }
 }
 
 /// Finds what is worth keeping. Calls block; callers keep them off async threads.
@@ -136,30 +150,101 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }
 
-/// A job that is to be done. Ids only: a worker fetches the texts itself.
+/// A job that is to be done. Ids only: who works on it fetches the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// The job.
     pub job: JobId,
     /// The thread it works on.
     pub place: Place,
-    /// Tries before this one.
+    /// Where the log promises it; a retry is another promise of the same job.
+    pub promised: Position,
+}
+
+/// What is done, eventually.
+pub type Eventually<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The node's side of a queue: carries jobs from the outbox to workers. It may deliver twice and forget everything: the log
+/// knows what is unfinished. Nothing here waits, so that a queue that is slow or away holds up nothing.
+pub trait JobQueue: Send + Sync + 'static {
+    /// A job is to be done. Jobs go out in turn between profiles, and one at a time and in order within a thread.
+    fn put(&self, ticket: Ticket);
+    /// A worker has begun with it, so another one may go out.
+    fn taken(&self, job: JobId);
+    /// The log says that the job needs no more work: the next one of its thread may go out.
+    fn settled(&self, ticket: Ticket);
+    /// The job was settled by giving it up.
+    fn dead(&self, letter: DeadLetter);
+    /// No more jobs are handed out.
+    fn close(&self);
+}
+
+/// A job that failed for good, as a queue may keep it for operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The job.
+    pub job: JobId,
+    /// Where the log says so.
+    pub position: Position,
+    /// Why, as a stable code.
+    pub code: String,
+    /// How many tries were made.
     pub attempts: u32,
 }
 
-/// What a queue does, eventually.
-pub type Eventually<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// The workers' side of a queue.
+pub trait JobSource: Send + Sync + 'static {
+    /// The next job; none once no more are handed out.
+    fn take(&self) -> Eventually<'_, Option<Box<dyn Delivery>>>;
+    /// Whether no more are handed out.
+    fn is_closed(&self) -> bool;
+}
 
-/// Carries jobs from the outbox to workers. It may deliver twice and forget everything: the log knows what is unfinished.
-pub trait JobQueue: Send + Sync + 'static {
-    /// Hands a job over; waits while the queue is full.
-    fn put(&self, ticket: Ticket) -> Eventually<'_, ()>;
-    /// The next job: in turn between profiles, one at a time and in order within a thread. None once the queue is closed.
-    fn take(&self) -> Eventually<'_, Option<Ticket>>;
-    /// The job needs no more work.
-    fn finish(&self, ticket: Ticket);
-    /// The job is to be tried again after a while, before any later one of its thread.
-    fn again(&self, ticket: Ticket, after: Duration);
-    /// No more jobs are handed out.
-    fn close(&self);
+/// One delivery of a job. Dropped unanswered, it is delivered again some time.
+pub trait Delivery: Send + Sync {
+    /// The job.
+    fn job(&self) -> JobId;
+    /// It is still being worked on, and is not to be delivered elsewhere.
+    fn working(&self) -> Eventually<'_, ()>;
+    /// It needs no more work.
+    fn done(self: Box<Self>) -> Eventually<'static, ()>;
+    /// It is to be delivered again after a while.
+    fn again(self: Box<Self>, after: Duration) -> Eventually<'static, ()>;
+}
+
+/// What a worker gets to work on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The texts.
+    pub work: Work,
+    /// The messages behind `work.turns`, in the same order.
+    pub messages: Vec<MessageId>,
+    /// The records behind `work.known`, in the same order.
+    pub known: Vec<RecordId>,
+}
+
+/// What came of an assignment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// The memories that were found.
+    pub extracted: Vec<Extracted>,
+    /// As in the assignment.
+    pub messages: Vec<MessageId>,
+    /// As in the assignment.
+    pub known: Vec<RecordId>,
+}
+
+/// The node does not answer, or cannot do now what it is asked for; later it may.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct DeskClosed(pub String);
+
+/// Where a worker gets what it needs and leaves what it found: the node in this process, or one behind a network.
+pub trait Desk: Send + Sync + 'static {
+    /// What the job is about; none if it needs no work any more.
+    fn fetch(&self, job: JobId) -> Eventually<'_, Result<Option<Assignment>, DeskClosed>>;
+    /// The job's result. Left twice, it changes nothing the second time.
+    fn complete(&self, job: JobId, finding: Finding) -> Eventually<'_, Result<(), DeskClosed>>;
+    /// The try failed. When to try again; none if the job is given up or needs no work any more.
+    fn fail(&self, job: JobId, failed: ExtractFailed) -> Eventually<'_, Result<Option<Duration>, DeskClosed>>;
 }

@@ -70,6 +70,7 @@ impl World {
             limits: Limits::default(),
             embedder: self.embedder.clone(),
             extractor: Arc::new(Local),
+            queue: None,
             clock: Arc::<Moved>::clone(&self.clock),
         };
         System::start(options).await.expect("started")

@@ -98,6 +98,7 @@ pub(super) fn options(settings: &Settings, screen: &Screen, used: Model) -> Resu
         limits: settings.limits.clone(),
         embedder,
         extractor: Arc::new(extract::Local),
+        queue: None,
         clock: Arc::new(WallClock),
     })
 }

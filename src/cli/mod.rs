@@ -34,8 +34,10 @@ mod speaker;
 mod summary;
 mod supersede;
 mod tables;
+mod tell;
 mod verify;
 mod words;
+mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -75,6 +77,8 @@ pub struct Cli {
 enum Command {
     /// Serve the API over NATS
     Serve(serve::Args),
+    /// Take extraction jobs from a server's queue; any number, on any host
+    Worker(worker::Args),
     /// Play a conversation and watch what becomes of it: memories, answers, a proof of forgetting
     Demo(demo::Args),
     /// Read conversations from a file: JSON Lines of messages, or LoCoMo's JSON
@@ -191,6 +195,7 @@ impl Command {
         // These open what they need themselves: a temporary folder, a server, or whatever is there to be examined.
         let command = match self {
             Self::Serve(args) => return args.run(settings, screen).await,
+            Self::Worker(args) => return args.run(settings, screen).await,
             Self::Demo(args) => return args.run(settings, screen).await,
             Self::Doctor(args) => return args.run(settings, screen).await,
             Self::Eval(args) => return args.run(settings, screen).await,
@@ -239,7 +244,7 @@ impl Command {
             Self::Log(args) => args.run(shell).await,
             Self::Verify(args) => args.run(shell).await,
             Self::Rebuild(args) => args.run(shell).await,
-            Self::Serve(_) | Self::Demo(_) | Self::Doctor(_) | Self::Eval(_) => {
+            Self::Serve(_) | Self::Worker(_) | Self::Demo(_) | Self::Doctor(_) | Self::Eval(_) => {
                 unreachable!("these were run before a backend was opened")
             }
         }

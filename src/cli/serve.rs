@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use tracing_subscriber::{EnvFilter, fmt};
-
-use super::{Outcome, backend, backend::Model, fail::Fail, screen::Screen, settings::Settings};
+use super::{Outcome, backend, backend::Model, fail::Fail, screen::Screen, settings::Settings, tell::Log, words};
 use crate::{
+    jobs::PARALLEL_MAX,
     nats::server,
     serve::{self, Nats},
 };
@@ -19,27 +18,20 @@ pub(super) struct Args {
     /// The port on 127.0.0.1 of the nats-server brought along; 0 takes a free one
     #[arg(long, default_value_t = 4222, env = "MEMLOG_NATS_PORT", hide_env_values = true)]
     port: u16,
-    /// What to write to stderr, e.g. info or memlog=debug,warn
-    #[arg(
-        long,
-        value_name = "FILTER",
-        default_value = "info,async_nats=warn",
-        env = "MEMLOG_LOG",
-        hide_env_values = true
-    )]
-    log: String,
+    /// Extraction jobs at once in this process; 0 leaves them to memlog worker [default: limits.workers of the
+    /// configuration file, else 1]
+    #[arg(long, value_name = "N", env = "MEMLOG_WORKERS", hide_env_values = true, value_parser = words::parallel)]
+    workers: Option<usize>,
+    /// Copies of the queue of jobs in a cluster of NATS servers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
+    queue_replicas: u8,
+    #[command(flatten)]
+    log: Log,
 }
 
 impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
-        let filter = EnvFilter::try_new(&self.log)
-            .map_err(|error| Fail::Usage(format!("--log {}: {error}; it looks like info,memlog=debug", self.log)))?;
-        let logs = fmt().with_writer(std::io::stderr).with_ansi(screen.colours_stderr()).with_env_filter(filter);
-        // Lines for machines where they were asked for.
-        let begun = if screen.is_json() { logs.json().try_init() } else { logs.with_target(false).try_init() };
-        if let Err(error) = begun {
-            screen.note(&format!("no logs: {error}"));
-        }
+        self.log.begin(&screen)?;
         let nats = match &settings.nats_named {
             Some(running) => Nats::Running(running.clone()),
             None => Nats::Own(server::Options {
@@ -49,7 +41,12 @@ impl Args {
             }),
         };
         let system = backend::options(&settings, &screen, Model::Used)?;
-        serve::serve(serve::Options { system, nats }).await.map_err(|error| match error {
+        let workers = self.workers.unwrap_or(system.limits.workers);
+        if workers > PARALLEL_MAX {
+            return Err(Fail::Usage(format!("limits.workers must be at most {PARALLEL_MAX}")));
+        }
+        let options = serve::Options { system, nats, workers, replicas: self.queue_replicas.into() };
+        serve::serve(options).await.map_err(|error| match error {
             serve::Error::System(error) => Fail::Start(error),
             other => Fail::Unserved(other.to_string()),
         })?;

@@ -4,6 +4,8 @@ use memlog_actors::api::{AsOf, Time, audit::Head};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
+use crate::jobs::PARALLEL_MAX;
+
 /// Stored text as a terminal may have it: lines and tabs stay, every other control character is shown as a mark, so that
 /// nobody's memory can move the cursor or change the title of the window.
 pub(super) fn harmless(text: &str) -> String {
@@ -37,6 +39,12 @@ pub(super) fn as_of(word: &str) -> Result<AsOf, String> {
             .map(AsOf::Time)
             .map_err(|error| format!("neither a position of the log nor a time: {error}")),
     }
+}
+
+/// Extraction jobs at once.
+pub(super) fn parallel(word: &str) -> Result<usize, String> {
+    let number = word.parse().map_err(|_| "not a number".to_owned())?;
+    if number > PARALLEL_MAX { Err(format!("at most {PARALLEL_MAX}")) } else { Ok(number) }
 }
 
 /// A JSON object.

@@ -135,11 +135,13 @@ impl Memlog {
             limits,
             embedder: Some(Arc::new(Words(embedding.clone()))),
             extractor: Arc::new(EachTurn(extraction.clone())),
+            queue: None,
             clock: Arc::new(Wall),
         };
         let connection = connect::Options::url(url);
         let nats = Server::Running(connection.clone());
-        let serving = Serving::open(Options { system, nats }).await.expect("memlog serves");
+        let workers = system.limits.workers;
+        let serving = Serving::open(Options { system, nats, workers, replicas: 1 }).await.expect("memlog serves");
         let client = Client::connect(&connection).await.expect("a client connects");
         Self { serving, client, embedding, extraction }
     }

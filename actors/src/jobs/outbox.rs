@@ -1,10 +1,7 @@
 //! The outbox follows the log and hands what it promises to the queue. After a restart it reads on from its checkpoint, which
 //! never passes a promise that is not kept.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use memlog_events::{
     event::Facts,
@@ -13,9 +10,10 @@ use memlog_events::{
 };
 use tokio::sync::watch;
 
+use super::Promises;
 use crate::{
     domain::Place,
-    port::{JobQueue, Ticket},
+    port::{DeadLetter, JobQueue, Ticket},
 };
 
 /// The row of the checkpoint.
@@ -29,36 +27,23 @@ const CHECKPOINT_EVERY: u64 = 1_000;
 pub(crate) struct Outbox {
     log: Log,
     queue: Arc<dyn JobQueue>,
+    promises: Arc<Promises>,
     at: Position,
-    /// Promises not kept yet, by where they stand.
-    open: BTreeMap<Position, Ticket>,
-    places: HashMap<JobId, Position>,
     /// Up to where promises were handed to the queue.
     handed: Position,
     checkpoint: Position,
-    open_count: watch::Sender<u64>,
 }
 
 impl Outbox {
     /// Goes on from the checkpoint.
     pub(crate) fn new(log: Log, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
         let at = log.checkpoint(CHECKPOINT)?;
-        let open_count = watch::Sender::new(0);
-        Ok(Self {
-            log,
-            queue,
-            at,
-            open: BTreeMap::new(),
-            places: HashMap::new(),
-            handed: at,
-            checkpoint: at,
-            open_count,
-        })
+        Ok(Self { log, queue, promises: Arc::new(Promises::new(at)), at, handed: at, checkpoint: at })
     }
 
-    /// How many promises are not kept yet.
-    pub(crate) fn open(&self) -> watch::Receiver<u64> {
-        self.open_count.subscribe()
+    /// What is not kept yet.
+    pub(crate) fn promises(&self) -> Arc<Promises> {
+        Arc::clone(&self.promises)
     }
 
     /// Until `head` ends. Reads to the end before it hands anything out: what was kept meanwhile needs no worker.
@@ -84,14 +69,13 @@ impl Outbox {
                 self.note(event);
             }
         }
-        let handed = self.handed;
-        let new: Vec<_> = self.open.range(Position(handed.0 + 1)..).map(|(_, ticket)| *ticket).collect();
-        for ticket in new {
-            self.queue.put(ticket).await;
+        // Before the queue gets them: who is given a job may ask for it at once.
+        self.promises.reached(self.at);
+        for ticket in self.promises.after(self.handed) {
+            self.queue.put(ticket);
         }
         self.handed = self.at;
-        self.open_count.send_replace(self.open.len() as u64);
-        let checkpoint = self.open.first_key_value().map_or(self.at, |(first, _)| Position(first.0 - 1));
+        let checkpoint = self.promises.first().map_or(self.at, |first| Position(first.0 - 1));
         if checkpoint.0 >= self.checkpoint.0 + CHECKPOINT_EVERY {
             self.checkpoint = checkpoint;
             self.log.set_checkpoint(CHECKPOINT, checkpoint)?;
@@ -99,32 +83,32 @@ impl Outbox {
         Ok(())
     }
 
-    fn note(&mut self, event: &Stored) {
+    fn note(&self, event: &Stored) {
+        let (head, position) = (&event.head, event.head.position);
         match &event.facts {
             Facts::ExtractionRequested(e) => {
-                let place = Place { key: event.head.key, scope_slot: event.head.keys.scope };
-                self.kept(e.job);
-                self.open.insert(event.head.position, Ticket { job: e.job, place, attempts: 0 });
-                self.places.insert(e.job, event.head.position);
+                let place = Place { key: head.key, scope_slot: head.keys.scope };
+                let before = self.promises.made(Ticket { job: e.job, place, promised: position });
+                self.settled(before);
             }
             Facts::ExtractionCompleted(e) => self.kept(e.job),
-            Facts::ExtractionFailed(e) => self.kept(e.job),
-            Facts::ThreadDeleted(_) => self.drop_where(|ticket| ticket.place.key.stream == event.head.key.stream),
-            Facts::ProfileDeleted(_) => self.drop_where(|ticket| ticket.place.key.scope == event.head.key.scope),
+            Facts::ExtractionFailed(e) => {
+                self.kept(e.job);
+                self.queue.dead(DeadLetter { job: e.job, position, code: e.code.clone(), attempts: e.attempts });
+            }
+            Facts::ThreadDeleted(_) => self.settled(self.promises.void(|it| it.place.key.stream == head.key.stream)),
+            Facts::ProfileDeleted(_) => self.settled(self.promises.void(|it| it.place.key.scope == head.key.scope)),
             _ => {}
         }
     }
 
-    fn kept(&mut self, job: JobId) {
-        if let Some(position) = self.places.remove(&job) {
-            self.open.remove(&position);
-        }
+    fn kept(&self, job: JobId) {
+        self.settled(self.promises.kept(job));
     }
 
-    fn drop_where(&mut self, gone: impl Fn(&Ticket) -> bool) {
-        let jobs: Vec<_> = self.open.values().filter(|ticket| gone(ticket)).map(|ticket| ticket.job).collect();
-        for job in jobs {
-            self.kept(job);
+    fn settled(&self, tickets: impl IntoIterator<Item = Ticket>) {
+        for ticket in tickets.into_iter().filter(|ticket| ticket.promised <= self.handed) {
+            self.queue.settled(ticket);
         }
     }
 }

@@ -1,18 +1,16 @@
-//! The queue of the embedded default: in this process, fair between profiles, in order within a thread.
+//! The queue of the embedded default: both sides in this process.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use memlog_events::ids::{Scope, StreamId};
-use tokio::sync::Notify;
+use memlog_events::ids::JobId;
+use tokio::{sync::Notify, time::Instant};
 
-use crate::port::{Eventually, JobQueue, Ticket};
-
-/// Tickets that may wait; past it the outbox waits, and goes on from the log.
-const TICKETS_MAX: usize = 10_000;
+use super::Line;
+use crate::port::{DeadLetter, Delivery, Eventually, JobQueue, JobSource, Ticket};
 
 /// Jobs in this process.
 #[derive(Clone, Default)]
@@ -20,205 +18,198 @@ pub(crate) struct LocalQueue(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    line: Mutex<Line>,
-    /// A ticket can be taken, or the queue is closed.
+    state: Mutex<State>,
+    /// A job may be taken, or the queue is closed.
     ready: Notify,
-    /// There is room again.
-    room: Notify,
 }
 
 #[derive(Default)]
-struct Line {
-    threads: HashMap<StreamId, VecDeque<Ticket>>,
-    /// Threads of each profile that have a ticket and nobody at work.
-    idle: HashMap<Scope, VecDeque<StreamId>>,
-    /// Profiles with such a thread, in turn.
-    turns: VecDeque<Scope>,
-    busy: HashSet<StreamId>,
-    waiting: usize,
+struct State {
+    line: Line,
+    /// Jobs to be tried again, by when; the number keeps those of one instant apart.
+    later: BTreeMap<(Instant, u64), Ticket>,
+    put_off: u64,
     closed: bool,
 }
 
-impl Line {
-    fn put(&mut self, ticket: Ticket, first: bool) {
-        let stream = ticket.place.key.stream;
-        let thread = self.threads.entry(stream).or_default();
-        if first {
-            thread.push_front(ticket)
-        } else {
-            thread.push_back(ticket)
-        }
-        self.waiting += 1;
-        if thread.len() == 1 && !self.busy.contains(&stream) {
-            self.offer(ticket.place.key.scope, stream);
-        }
-    }
+/// What a worker finds.
+enum Next {
+    Job(Ticket),
+    /// Nothing before then.
+    At(Option<Instant>),
+    Closed,
+}
 
-    fn offer(&mut self, scope: Scope, stream: StreamId) {
-        let idle = self.idle.entry(scope).or_default();
-        if idle.is_empty() {
-            self.turns.push_back(scope);
+impl State {
+    fn next(&mut self, now: Instant) -> Next {
+        if self.closed {
+            return Next::Closed;
         }
-        idle.push_back(stream);
-    }
-
-    fn take(&mut self) -> Option<Ticket> {
-        let scope = self.turns.pop_front()?;
-        let idle = self.idle.get_mut(&scope)?;
-        let stream = idle.pop_front()?;
-        if idle.is_empty() {
-            self.idle.remove(&scope);
-        } else {
-            self.turns.push_back(scope);
-        }
-        let ticket = self.threads.get_mut(&stream)?.pop_front()?;
-        self.busy.insert(stream);
-        self.waiting -= 1;
-        Some(ticket)
-    }
-
-    fn free(&mut self, ticket: Ticket) {
-        let stream = ticket.place.key.stream;
-        self.busy.remove(&stream);
-        if self.threads.get(&stream).is_some_and(VecDeque::is_empty) {
-            self.threads.remove(&stream);
-        } else if self.threads.contains_key(&stream) {
-            self.offer(ticket.place.key.scope, stream);
+        let due = self.later.first_entry().filter(|first| first.key().0 <= now);
+        match due.map(|first| first.remove()).or_else(|| self.line.take()) {
+            Some(ticket) => Next::Job(ticket),
+            None => Next::At(self.later.first_key_value().map(|(at, _)| at.0)),
         }
     }
 }
 
 impl Shared {
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn put(&self, ticket: Ticket) {
-        loop {
-            let room = self.room.notified();
-            {
-                let mut line = self.line();
-                if line.closed {
-                    return;
-                }
-                if line.waiting < TICKETS_MAX {
-                    line.put(ticket, false);
-                    break;
-                }
-            }
-            room.await;
-        }
-        self.ready.notify_one();
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn take(&self) -> Option<Ticket> {
         loop {
             let ready = self.ready.notified();
-            {
-                let mut line = self.line();
-                if line.closed {
-                    return None;
-                }
-                if let Some(ticket) = line.take() {
+            let next = self.state().next(Instant::now());
+            match next {
+                Next::Job(ticket) => {
                     // Another worker may find the next one.
-                    if !line.turns.is_empty() {
-                        self.ready.notify_one();
-                    }
-                    self.room.notify_one();
+                    self.ready.notify_one();
                     return Some(ticket);
                 }
+                Next::Closed => return None,
+                Next::At(None) => ready.await,
+                Next::At(Some(at)) => tokio::select! {
+                    () = ready => {}
+                    () = tokio::time::sleep_until(at) => {}
+                },
             }
-            ready.await;
         }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.ready.notify_one();
     }
 }
 
 impl JobQueue for LocalQueue {
-    fn put(&self, ticket: Ticket) -> Eventually<'_, ()> {
-        Box::pin(self.0.put(ticket))
+    fn put(&self, ticket: Ticket) {
+        self.0.change(|state| state.line.put(ticket));
     }
 
-    fn take(&self) -> Eventually<'_, Option<Ticket>> {
-        Box::pin(self.0.take())
-    }
+    fn taken(&self, _: JobId) {}
 
-    fn finish(&self, ticket: Ticket) {
-        self.0.line().free(ticket);
-        self.0.ready.notify_one();
-    }
-
-    fn again(&self, ticket: Ticket, after: Duration) {
-        let shared = Arc::clone(&self.0);
-        tokio::spawn(async move {
-            tokio::time::sleep(after).await;
-            let mut line = shared.line();
-            line.busy.insert(ticket.place.key.stream);
-            line.put(ticket, true);
-            line.free(ticket);
-            drop(line);
-            shared.ready.notify_one();
+    fn settled(&self, ticket: Ticket) {
+        self.0.change(|state| {
+            state.later.retain(|_, later| later.job != ticket.job);
+            state.line.settled(ticket);
         });
     }
 
+    // The log lists them, and no operator looks into this process.
+    fn dead(&self, _: DeadLetter) {}
+
     fn close(&self) {
-        self.0.line().closed = true;
+        self.0.state().closed = true;
         self.0.ready.notify_waiters();
         self.0.ready.notify_one();
-        self.0.room.notify_waiters();
+    }
+}
+
+impl JobSource for LocalQueue {
+    fn take(&self) -> Eventually<'_, Option<Box<dyn Delivery>>> {
+        Box::pin(async move {
+            let ticket = self.0.take().await?;
+            Some(Box::new(Taken { ticket, shared: Arc::clone(&self.0), answered: false }) as Box<dyn Delivery>)
+        })
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.state().closed
+    }
+}
+
+/// A job in a worker's hands.
+struct Taken {
+    ticket: Ticket,
+    shared: Arc<Shared>,
+    answered: bool,
+}
+
+impl Delivery for Taken {
+    fn job(&self) -> JobId {
+        self.ticket.job
+    }
+
+    fn working(&self) -> Eventually<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    // The log says when a job is settled, so there is nothing to do here.
+    fn done(mut self: Box<Self>) -> Eventually<'static, ()> {
+        self.answered = true;
+        Box::pin(std::future::ready(()))
+    }
+
+    fn again(mut self: Box<Self>, after: Duration) -> Eventually<'static, ()> {
+        self.answered = true;
+        self.shared.change(|state| {
+            state.put_off += 1;
+            let place = (Instant::now() + after, state.put_off);
+            state.later.insert(place, self.ticket);
+        });
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.shared.change(|state| state.line.back(self.ticket));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use memlog_events::ids::{JobId, Partition, Slot, StreamKey};
-    use uuid::Uuid;
+    use super::{super::line::tests::ticket, *};
 
-    use super::*;
-    use crate::domain::Place;
-
-    fn ticket(profile: u128, thread: u128, job: u128) -> Ticket {
-        let scope = Scope(Uuid::from_u128(profile));
-        let key = StreamKey { partition: Partition(0), scope, stream: StreamId(Uuid::from_u128(thread)) };
-        Ticket { job: JobId(Uuid::from_u128(job)), place: Place { key, scope_slot: Slot(1) }, attempts: 0 }
+    async fn taken(queue: &LocalQueue) -> Option<(u128, Box<dyn Delivery>)> {
+        queue.take().await.map(|delivery| (delivery.job().0.as_u128(), delivery))
     }
 
-    fn job(ticket: &Ticket) -> u128 {
-        ticket.job.0.as_u128()
-    }
-
-    // A profile that ingests much must not starve the others: each has its turn.
+    // The wait of a job that failed must not hold up other threads, nor let a later job of its own pass.
     #[tokio::test]
-    async fn profiles_take_turns() {
+    async fn what_is_put_off_holds_up_its_own_thread_alone() {
         let queue = LocalQueue::default();
-        for n in 0..3 {
-            queue.put(ticket(1, 10 + n, n)).await;
-        }
-        queue.put(ticket(2, 20, 9)).await;
-        let (one, two) = (queue.take().await.expect("one"), queue.take().await.expect("two"));
-        assert_eq!((job(&one), job(&two)), (0, 9));
-    }
-
-    // A later job of a thread may correct what an earlier one found, so they never overtake each other.
-    #[tokio::test]
-    async fn a_thread_is_worked_on_in_order_and_by_one() {
-        let queue = LocalQueue::default();
-        queue.put(ticket(1, 10, 1)).await;
-        queue.put(ticket(1, 10, 2)).await;
-        queue.put(ticket(1, 11, 3)).await;
-        let first = queue.take().await.expect("first");
-        assert_eq!(job(&queue.take().await.expect("another thread")), 3);
-        queue.finish(first);
-        assert_eq!(job(&queue.take().await.expect("second")), 2);
+        [ticket(1, 10, 1), ticket(1, 10, 2), ticket(2, 20, 3)].into_iter().for_each(|ticket| queue.put(ticket));
+        let (job, first) = taken(&queue).await.expect("first");
+        assert_eq!(job, 1);
+        first.again(Duration::from_secs(3_600)).await;
+        let (job, other) = taken(&queue).await.expect("of another thread");
+        assert_eq!(job, 3);
+        other.done().await;
+        assert!(queue.0.state().line.take().is_none(), "the second job of the first thread waits for the first");
     }
 
     #[tokio::test]
     async fn what_is_tried_again_comes_before_what_follows() {
         let queue = LocalQueue::default();
-        queue.put(ticket(1, 10, 1)).await;
-        queue.put(ticket(1, 10, 2)).await;
-        let first = queue.take().await.expect("first");
-        queue.again(first, Duration::ZERO);
-        assert_eq!(job(&queue.take().await.expect("again")), 1);
+        [ticket(1, 10, 1), ticket(1, 10, 2)].into_iter().for_each(|ticket| queue.put(ticket));
+        let (_, first) = taken(&queue).await.expect("first");
+        first.again(Duration::from_millis(1)).await;
+        assert_eq!(taken(&queue).await.expect("again").0, 1);
+    }
+
+    #[tokio::test]
+    async fn what_a_worker_drops_is_delivered_again() {
+        let queue = LocalQueue::default();
+        queue.put(ticket(1, 10, 1));
+        drop(taken(&queue).await.expect("first"));
+        assert_eq!(taken(&queue).await.expect("again").0, 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_settled_while_it_waits_to_be_tried_again_is_not() {
+        let queue = LocalQueue::default();
+        queue.put(ticket(1, 10, 1));
+        let (_, first) = taken(&queue).await.expect("first");
+        first.again(Duration::from_secs(3_600)).await;
+        queue.settled(ticket(1, 10, 1));
+        queue.put(ticket(1, 10, 2));
+        assert_eq!(taken(&queue).await.expect("the next").0, 2);
     }
 
     #[tokio::test]
@@ -226,10 +217,11 @@ mod tests {
         let queue = LocalQueue::default();
         let waiting = tokio::spawn({
             let queue = queue.clone();
-            async move { queue.take().await }
+            async move { queue.take().await.is_none() }
         });
         tokio::task::yield_now().await;
         queue.close();
-        assert_eq!(waiting.await.expect("joined"), None);
+        assert!(waiting.await.expect("joined"));
+        assert!(queue.take().await.is_none());
     }
 }

@@ -9,7 +9,7 @@ use super::{
     System,
     command::{Before, Begun, refused},
     cursor::Cursor,
-    lookup::{RETRY_MS, broken, by, lock, uuid},
+    lookup::{RETRY_MS, broken, by, uuid},
     past::Moment,
     validate,
 };
@@ -27,11 +27,9 @@ use crate::{
 
 impl System {
     fn job(&self, state: &crate::view::State, job: &catalog::Job, moment: Moment) -> Job {
-        let tried = lock(&self.inner.tried).get(&job.id).copied().filter(|_| moment == Moment::Now);
-        let (shown, attempts) = match (job.state, tried) {
-            (State::Queued, Some(tried)) => {
-                (if tried.running { State::Running } else { State::Queued }, tried.attempts)
-            }
+        let tries = self.inner.promises.tries(job.id).filter(|_| moment == Moment::Now);
+        let (shown, attempts) = match (job.state, tries) {
+            (State::Queued, Some(tries)) => (if tries.running { State::Running } else { State::Queued }, tries.begun),
             (state, _) => (state, job.attempts),
         };
         let thread = state.catalog.thread(job.thread);

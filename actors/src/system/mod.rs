@@ -33,7 +33,7 @@ use std::{
 };
 
 pub use feed::{Change, Feed};
-use memlog_events::ids::{Digest, JobId, Position, Scope};
+use memlog_events::ids::{Digest, Position, Scope};
 pub use rebuild::Rebuilt;
 pub use start::StartError;
 use tokio::{sync::watch, task::JoinSet};
@@ -41,6 +41,7 @@ use tokio::{sync::watch, task::JoinSet};
 use crate::{
     domain::{profile::Profile, thread::Thread},
     entity::{Directory, Environment},
+    jobs::Promises,
     limits::Limits,
     port::{Clock, Embedder, Extractor, JobQueue},
     view::{Registry, projector::Projector},
@@ -59,6 +60,8 @@ pub struct Options {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Finds what is worth keeping.
     pub extractor: Arc<dyn Extractor>,
+    /// Where jobs go out to workers elsewhere; without one, `limits.workers` work in this process.
+    pub queue: Option<Arc<dyn JobQueue>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -89,7 +92,7 @@ pub struct Health {
 /// The whole of memlog but its doors. Cheap to clone.
 #[derive(Clone)]
 pub struct System {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -108,23 +111,13 @@ pub(crate) struct Inner {
     pub(crate) statements: Gate<Digest>,
     /// Profiles in which a conversation without a session id looks for its session.
     sessions: Gate<Scope>,
-    /// Jobs that this process has tried and not finished.
-    pub(crate) tried: Mutex<HashMap<JobId, Tried>>,
-    jobs_open: watch::Receiver<u64>,
+    /// Jobs accepted and not done.
+    pub(crate) promises: Arc<Promises>,
     /// Namespaces by their digests, as far as callers have named them.
     namespaces: Mutex<HashMap<[u8; 16], String>>,
     tasks: Mutex<JoinSet<()>>,
     pub(crate) stopping: watch::Sender<bool>,
     listeners: Arc<start::Listeners>,
-}
-
-/// How far this process is with a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Tried {
-    /// Tries, the present one included.
-    pub(crate) attempts: u32,
-    /// Whether a worker has it; else it waits to be tried again.
-    pub(crate) running: bool,
 }
 
 impl System {
@@ -148,7 +141,7 @@ impl System {
             profiles_loaded: inner.registry.loaded() as u64,
             views_bytes: inner.registry.bytes(),
             chunks_pending: inner.registry.pending(),
-            jobs_open: *inner.jobs_open.borrow(),
+            jobs_open: inner.promises.count(),
         }
     }
 }

@@ -73,7 +73,7 @@ impl System {
         options.limits.check()?;
         let listeners = Arc::new(Listeners::default());
         let log = open_log(&options, &listeners).await?;
-        let Options { limits, embedder, extractor, clock, .. } = options;
+        let Options { limits, embedder, extractor, clock, queue, .. } = options;
         let embed =
             embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, limits.embed_threads)).transpose()?;
         let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
@@ -81,7 +81,11 @@ impl System {
         let head = watch::Sender::new(log.head());
         listeners.set(Some((Arc::clone(&registry), Arc::clone(&projector), head.clone())));
         let environment = Arc::new(Environment::new(log.clone(), clock, limits));
-        let queue: Arc<dyn JobQueue> = Arc::new(LocalQueue::default());
+        let local = LocalQueue::default();
+        let (queue, workers) = match queue {
+            Some(queue) => (queue, 0),
+            None => (Arc::new(local.clone()) as Arc<dyn JobQueue>, environment.limits.workers),
+        };
         let outbox = Outbox::new(log, Arc::clone(&queue))
             .map_err(|error| StartError::Log { path: options.data_dir, reason: error.to_string() })?;
         let replays = Arc::new(Semaphore::new(environment.limits.replays_max.max(1)));
@@ -97,15 +101,15 @@ impl System {
             keys: Gate::default(),
             statements: Gate::default(),
             sessions: Gate::default(),
-            tried: Mutex::default(),
-            jobs_open: outbox.open(),
+            promises: outbox.promises(),
             namespaces: Mutex::new(HashMap::new()),
             tasks: Mutex::new(JoinSet::new()),
             stopping: watch::Sender::new(false),
             listeners,
         });
-        inner.start_tasks(outbox);
-        Ok(Self { inner })
+        let system = Self { inner };
+        system.start_tasks(outbox, &local, workers);
+        Ok(system)
     }
 
     /// Finishes what was accepted, then closes the log. Calls that come later are refused as unavailable.
@@ -163,19 +167,25 @@ const RELEASE_WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often it is tried.
 const RELEASE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
-impl Inner {
-    fn start_tasks(self: &Arc<Self>, outbox: Outbox) {
-        let mut tasks = super::lookup::lock(&self.tasks);
-        let (head, mut stopping) = (self.head.subscribe(), self.stopping.subscribe());
+impl System {
+    fn start_tasks(&self, outbox: Outbox, local: &LocalQueue, workers: usize) {
+        let inner = &self.inner;
+        let mut tasks = super::lookup::lock(&inner.tasks);
+        let (head, mut stopping) = (inner.head.subscribe(), inner.stopping.subscribe());
         tasks.spawn(async move {
             tokio::select! {
                 () = outbox.run(head) => {}
                 _ = stopping.wait_for(|stopping| *stopping) => {}
             }
         });
-        for _ in 0..self.environment.limits.workers {
-            tasks.spawn(Worker::new(Arc::clone(self)).run());
+        let worker = Worker {
+            source: Arc::new(local.clone()),
+            desk: Arc::new(self.clone()),
+            extractor: Arc::clone(&inner.extractor),
+        };
+        for _ in 0..workers {
+            tasks.spawn(worker.clone().run());
         }
-        tasks.spawn(keeper::run(Arc::clone(self)));
+        tasks.spawn(keeper::run(Arc::clone(inner)));
     }
 }

@@ -53,7 +53,7 @@ impl Extractor for OneEach {
     fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
         let failing = self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         if failing.is_ok() {
-            return Err(ExtractFailed { code: "told_to_fail", transient: !self.finally });
+            return Err(ExtractFailed { code: "told_to_fail".into(), transient: !self.finally });
         }
         let said = work.turns.iter().enumerate().filter(|(_, turn)| turn.role != Role::System);
         let fact = |(at, turn): (usize, &memlog_actors::port::Turn)| Extracted {
@@ -124,6 +124,7 @@ impl World {
             limits: self.limits.clone(),
             embedder: self.embedder.clone(),
             extractor: Arc::<OneEach>::clone(&self.extractor),
+            queue: None,
             clock: Arc::<Moved>::clone(&self.clock),
         };
         System::start(options).await.expect("started")

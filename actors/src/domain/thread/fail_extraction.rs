@@ -1,5 +1,7 @@
 //! Fail an extraction: given up for now; the messages stay and the job is visible as failed.
 
+use std::borrow::Cow;
+
 use memlog_events::{
     event::{ExtractionFailedV1, Facts},
     ids::JobId,
@@ -14,7 +16,7 @@ pub struct FailExtraction {
     /// The job.
     pub job: JobId,
     /// A stable code.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// How many tries were made.
     pub attempts: u32,
 }
@@ -30,7 +32,8 @@ impl Command<Thread> for FailExtraction {
         if *job != JobState::Open {
             return Ok(Decision::nothing(()));
         }
-        let failed = ExtractionFailedV1 { job: self.job, code: self.code.to_owned(), attempts: self.attempts };
+        let failed =
+            ExtractionFailedV1 { job: self.job, code: self.code.clone().into_owned(), attempts: self.attempts };
         Ok(Decision::of(vec![Fact { facts: Facts::ExtractionFailed(failed), content: None }], ()))
     }
 }
@@ -44,7 +47,7 @@ mod tests {
     fn failed_once_and_the_messages_stay() {
         let mut given = Story::<Thread>::new();
         let job = given.do_(ingest("trip", &["I live in Lisbon"])).job.expect("job");
-        let fail = FailExtraction { job, code: "malformed_answer", attempts: 5 };
+        let fail = FailExtraction { job, code: "malformed_answer".into(), attempts: 5 };
         given.do_(fail.clone());
         given.do_(fail);
         assert_eq!(given.names().iter().filter(|name| **name == "extraction_failed").count(), 1);

@@ -43,7 +43,7 @@ mod tests {
         let job = given.do_(ingest("trip", &["I live in Lisbon"])).job.expect("job");
         let retry = RetryExtraction { job, by: ByV1::default() };
         assert_eq!(given.try_(retry.clone()).expect_err("refused"), Rejection::NotFailed);
-        given.do_(FailExtraction { job, code: "timeout", attempts: 1 });
+        given.do_(FailExtraction { job, code: "timeout".into(), attempts: 1 });
         given.do_(retry);
         assert_eq!(given.state.jobs[&job].0, JobState::Open);
     }

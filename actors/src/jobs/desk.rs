@@ -1,0 +1,236 @@
+//! The desk of this node: what workers get and leave. A result becomes a command, keyed by its job, so that a second delivery
+//! changes nothing.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use memlog_events::{
+    event::ByV1,
+    ids::{Digest, JobId, MessageId, Micros, RecordId, SpeakerId, StreamId, StreamKey},
+};
+
+use crate::{
+    domain::{
+        Place, Rejection,
+        record::Invalidate,
+        text::normalised,
+        thread::{ApplyExtraction, FailExtraction, Found, Said},
+    },
+    entity::Failure,
+    limits::CONTENT_BYTES_MAX,
+    port::{Assignment, Desk, DeskClosed, Eventually, ExtractFailed, Extracted, Finding, Ticket},
+    system::{Inner, System, remember::type_code},
+    view::ProfileViews,
+};
+
+/// The first wait before a failed try is repeated; it doubles with each try.
+const BACK_OFF: Duration = Duration::from_millis(200);
+/// The longest such wait.
+const BACK_OFF_MAX: Duration = Duration::from_secs(60);
+/// Tries that ended with their worker, without a word, after which the job itself is taken for the cause.
+const LOST_TRIES_MAX: u32 = 20;
+/// Memories in one result: far above what 500 messages can say, and what one batch of the log takes.
+const FOUND_MAX: usize = 5_000;
+/// A summary is one line.
+const SUMMARY_BYTES_MAX: usize = 1_024;
+/// A stable code.
+const CODE_BYTES_MAX: usize = 64;
+
+/// Why there is no assignment.
+pub(super) enum Unprepared {
+    /// Nothing is left to do: the thread is gone, or the job was done before.
+    Moot,
+    /// The try failed.
+    Failed(ExtractFailed),
+    /// The node cannot say now.
+    Closed(DeskClosed),
+}
+
+impl Desk for System {
+    fn fetch(&self, job: JobId) -> Eventually<'_, Result<Option<Assignment>, DeskClosed>> {
+        Box::pin(self.inner.fetch(job))
+    }
+
+    fn complete(&self, job: JobId, finding: Finding) -> Eventually<'_, Result<(), DeskClosed>> {
+        Box::pin(self.inner.complete(job, finding))
+    }
+
+    fn fail(&self, job: JobId, failed: ExtractFailed) -> Eventually<'_, Result<Option<Duration>, DeskClosed>> {
+        Box::pin(self.inner.fail(job, failed))
+    }
+}
+
+impl Inner {
+    /// The open job; none if all that is in the log now says that it needs no work.
+    async fn open_job(&self, job: JobId) -> Option<Ticket> {
+        self.promises.noted(self.environment.log.head()).await;
+        self.promises.open(job)
+    }
+
+    async fn fetch(self: &Arc<Self>, job: JobId) -> Result<Option<Assignment>, DeskClosed> {
+        let Some(ticket) = self.open_job(job).await else { return Ok(None) };
+        let tries = self.promises.tried(job, |tries| {
+            tries.begun += 1;
+            tries.running = true;
+        });
+        if tries.begun.saturating_sub(tries.failed) > LOST_TRIES_MAX {
+            return self.give_up(ticket, Cow::Borrowed("workers_lost"), tries.begun).await.map(|()| None);
+        }
+        self.queue.taken(job);
+        match self.prepared(ticket).await {
+            Ok(assignment) => Ok(Some(assignment)),
+            Err(Unprepared::Moot) => Ok(None),
+            Err(Unprepared::Failed(failed)) => {
+                // The job is still in the worker's hands: closed to it, it comes back.
+                let reason = failed.to_string();
+                self.fail(job, failed).await?;
+                Err(DeskClosed(reason))
+            }
+            Err(Unprepared::Closed(closed)) => {
+                self.promises.tried(job, |tries| {
+                    tries.begun -= 1;
+                    tries.running = false;
+                });
+                Err(closed)
+            }
+        }
+    }
+
+    async fn prepared(self: &Arc<Self>, ticket: Ticket) -> Result<Assignment, Unprepared> {
+        let views = self.job_views(ticket.place).await.map_err(Unprepared::Closed)?;
+        let inner = Arc::clone(self);
+        let preparing = tokio::task::spawn_blocking(move || inner.prepare(&views, ticket.job));
+        preparing.await.unwrap_or(Err(Unprepared::Failed(ExtractFailed::lasting("preparation_panicked"))))
+    }
+
+    async fn job_views(&self, place: Place) -> Result<Arc<ProfileViews>, DeskClosed> {
+        let views = self.registry.present(place, self.environment.now()).await;
+        views.map_err(|error| DeskClosed(format!("the profile's views are not there: {error}")))
+    }
+
+    async fn fail(&self, job: JobId, failed: ExtractFailed) -> Result<Option<Duration>, DeskClosed> {
+        let Some(ticket) = self.open_job(job).await else { return Ok(None) };
+        let tries = self.promises.tried(job, |tries| {
+            tries.failed += 1;
+            // A worker of a node that was restarted since has begun in another life.
+            tries.begun = tries.begun.max(tries.failed);
+            tries.running = false;
+        });
+        if failed.transient && tries.failed < self.environment.limits.job_attempts_max {
+            return Ok(Some(BACK_OFF.saturating_mul(1 << (tries.failed - 1).min(16)).min(BACK_OFF_MAX)));
+        }
+        self.give_up(ticket, failed.code, tries.begun).await.map(|()| None)
+    }
+
+    async fn give_up(&self, ticket: Ticket, code: Cow<'static, str>, attempts: u32) -> Result<(), DeskClosed> {
+        let well_formed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_';
+        let plain = !code.is_empty() && code.len() <= CODE_BYTES_MAX && code.bytes().all(well_formed);
+        // It is stored in plain, and a worker might put a text there.
+        let code = if plain { code } else { Cow::Borrowed("unknown") };
+        match self.threads.execute(ticket.place, FailExtraction { job: ticket.job, code, attempts }, None).await {
+            Ok(_) | Err(Failure::Rejected(_)) => Ok(()),
+            Err(failure) => Err(DeskClosed(format!("the job could not be marked as failed: {failure}"))),
+        }
+    }
+
+    async fn complete(&self, job: JobId, finding: Finding) -> Result<(), DeskClosed> {
+        let Some(ticket) = self.open_job(job).await else { return Ok(()) };
+        if !well_formed(&finding) {
+            return self.fail(job, ExtractFailed::lasting("malformed_result")).await.map(drop);
+        }
+        let Some(prints) = self.fingerprints(ticket.place, &finding.extracted) else { return Ok(()) };
+        // The gate of `remember`, so that the same statement is not saved from two sides at once.
+        let _passes = self.statements.enter_all(prints.clone()).await;
+        let views = self.job_views(ticket.place).await?;
+        let (said, known) = self.against_views(ticket.place, &views, &finding, &prints);
+        let own = ticket.place.key.stream;
+        let found: Vec<Found> = finding.extracted.iter().map(|it| found(it, &finding.messages, &known, own)).collect();
+        // A node that was restarted since the worker began knows of no try.
+        let attempts = self.promises.tries(job).map_or(1, |tries| tries.begun);
+        let command = ApplyExtraction { job, attempts, found, known: said };
+        let applied = match self.threads.execute(ticket.place, command, None).await {
+            Ok(outcome) => outcome.answer,
+            Err(Failure::Rejected(Rejection::Gone | Rejection::NoJob)) => return Ok(()),
+            Err(failure) => return Err(DeskClosed(format!("the result was not stored: {failure}"))),
+        };
+        for (it, new) in finding.extracted.iter().zip(applied.0) {
+            let old = it.corrects.and_then(|at| known.get(at).copied().flatten()).filter(|(_, stream)| *stream != own);
+            if let (Some((old, stream)), Some(new)) = (old, new) {
+                self.invalidate(ticket.place, stream, Invalidate { old, new, by: ByV1::default() }).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// None once the profile is gone.
+    fn fingerprints(&self, place: Place, extracted: &[Extracted]) -> Option<Vec<Digest>> {
+        let print = |it: &Extracted| {
+            let said = normalised(&it.content);
+            let parts: [&[u8]; 2] = [b"statement", said.as_bytes()];
+            self.environment.log.digest_in(place.scope_slot, &parts).ok().flatten()
+        };
+        extracted.iter().map(print).collect()
+    }
+
+    /// Of what was found, the statements that the profile's records make already; and where the known records lie.
+    fn against_views(
+        &self,
+        place: Place,
+        views: &ProfileViews,
+        finding: &Finding,
+        prints: &[Digest],
+    ) -> (Said, Vec<Option<(RecordId, StreamId)>>) {
+        let state = views.read();
+        let (catalog, now) = (&state.catalog, self.environment.now());
+        let doc = |id| catalog.by_uuid(id).and_then(|doc| catalog.doc(doc));
+        let mut said = Said::new();
+        for (it, print) in finding.extracted.iter().zip(prints) {
+            let message = it.sources.first().and_then(|at| finding.messages.get(*at)).and_then(|id| doc(id.0));
+            let stored: Option<SpeakerId> = message.and_then(|message| message.speaker);
+            // A tag that was removed is shown nowhere, and compares like none.
+            let shown = stored.filter(|id| catalog.speaker_name(*id).is_some());
+            if catalog.saying(*print, shown, now).is_some() {
+                said.insert((stored, *print));
+            }
+        }
+        let own = place.key.scope.own_stream();
+        let lies = |id: &RecordId| doc(id.0).map(|doc| (*id, catalog.stream_of(doc, own)));
+        (said, finding.known.iter().map(lies).collect())
+    }
+
+    /// The second half of a correction across threads. If it is lost, both records stay valid, which loses nothing.
+    async fn invalidate(&self, place: Place, stream: StreamId, command: Invalidate) {
+        let done = if stream == place.key.scope.own_stream() {
+            let profile = Place { key: StreamKey { stream, ..place.key }, ..place };
+            self.profiles.execute(profile, command, None).await.map(drop)
+        } else {
+            self.threads.execute(self.thread_place(&place, stream), command, None).await.map(drop)
+        };
+        match done {
+            Ok(()) | Err(Failure::Rejected(_)) => {}
+            Err(failure) => tracing::warn!(%failure, "a corrected record of another session stays valid"),
+        }
+    }
+}
+
+/// Workers are trusted with texts, but one of another version, or a model behind it, may send what does not fit.
+fn well_formed(finding: &Finding) -> bool {
+    let fits = |it: &Extracted| {
+        let one_line = it.summary.len() <= SUMMARY_BYTES_MAX && !it.summary.contains(['\n', '\r']);
+        let inside = it.sources.iter().all(|at| *at < finding.messages.len()) && !it.sources.is_empty();
+        let known = it.corrects.is_none_or(|at| at < finding.known.len());
+        !it.content.trim().is_empty() && it.content.len() <= CONTENT_BYTES_MAX && one_line && inside && known
+    };
+    finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().all(fits)
+}
+
+fn found(it: &Extracted, messages: &[MessageId], known: &[Option<(RecordId, StreamId)>], own: StreamId) -> Found {
+    let corrects = it.corrects.and_then(|at| known.get(at).copied().flatten()).filter(|(_, stream)| *stream == own);
+    Found {
+        record_type: type_code(it.record_type),
+        content: it.content.clone(),
+        summary: it.summary.clone(),
+        timestamp: it.timestamp.map(|at| Micros(at.as_microsecond())),
+        sources: it.sources.iter().filter_map(|at| messages.get(*at)).copied().collect(),
+        corrects: corrects.map(|known| known.0),
+    }
+}

@@ -1,0 +1,113 @@
+//! What a worker gets: the job's messages, those before them, and the records that may say the same. Blocking.
+
+use std::collections::BTreeSet;
+
+use memlog_events::{
+    code::RoleCode,
+    event::Content,
+    ids::{JobId, MessageId, RecordId, SpeakerId},
+};
+
+use super::desk::Unprepared;
+use crate::{
+    api::{job::State, record::ItemType},
+    port::{Assignment, ExtractFailed, Role, Turn, Work},
+    system::Inner,
+    view::{ProfileViews, State as Views, catalog::Doc, indexed::content_of},
+};
+
+/// Messages before the ones to extract that are given for context.
+const BEFORE_MAX: usize = 10;
+/// Records given as known, for each message; together at most `KNOWN_MAX`.
+const KNOWN_EACH: usize = 5;
+/// Records given as known in all.
+const KNOWN_MAX: usize = 50;
+/// Text given besides the messages themselves, of each kind, so that an assignment fits into a message of NATS.
+const CONTEXT_BYTES_MAX: usize = 256 * 1024;
+
+impl Inner {
+    /// The views are looked at a document at a time: who holds them for long holds up every reader that waits for its own write.
+    pub(super) fn prepare(&self, views: &ProfileViews, id: JobId) -> Result<Assignment, Unprepared> {
+        let now = self.environment.now();
+        let (turns, before) = {
+            let state = views.read();
+            let catalog = &state.catalog;
+            let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unprepared::Moot)?;
+            let living = |doc: &u32| catalog.visible(*doc, now).is_some();
+            let turns: Vec<u32> = job.messages.iter().filter_map(|id| catalog.by_uuid(id.0)).filter(living).collect();
+            let back = turns.first().map(|first| (1..=BEFORE_MAX as i32).map(|back| catalog.beside(*first, -back)));
+            let before: Vec<u32> = back.into_iter().flatten().flatten().filter(living).collect();
+            (turns, before)
+        };
+        let mut assignment = Assignment { work: Work::default(), messages: Vec::new(), known: Vec::new() };
+        for doc in turns {
+            if let Some((message, turn)) = self.turn(views, doc)? {
+                assignment.work.turns.push(turn);
+                assignment.messages.push(message);
+            }
+        }
+        let mut room = CONTEXT_BYTES_MAX;
+        // The nearest first, so that the farthest stay away where there is no room.
+        for doc in before {
+            let Some((_, turn)) = self.turn(views, doc)? else { continue };
+            let Some(left) = room.checked_sub(turn.text.len()) else { break };
+            room = left;
+            assignment.work.before.insert(0, turn);
+        }
+        self.known(views, &mut assignment)?;
+        Ok(assignment)
+    }
+
+    /// Valid records nearest to the turns, by words.
+    fn known(&self, views: &ProfileViews, assignment: &mut Assignment) -> Result<(), Unprepared> {
+        let now = self.environment.now();
+        let mut seen = BTreeSet::new();
+        for turn in &assignment.work.turns {
+            let state = views.read();
+            let valid = |doc: u32| {
+                let it = state.catalog.visible(doc, now);
+                it.is_some_and(|it| it.item != ItemType::Message) && state.catalog.is_valid(doc, now)
+            };
+            let terms = state.keyword.prepare(&turn.text);
+            seen.extend(state.keyword.best(&terms, KNOWN_EACH, &valid).into_iter().map(|(doc, _)| doc));
+            if seen.len() >= KNOWN_MAX {
+                break;
+            }
+        }
+        let mut room = CONTEXT_BYTES_MAX;
+        for doc in seen.into_iter().take(KNOWN_MAX) {
+            let state = views.read();
+            let Some(it) = state.catalog.doc(doc) else { continue };
+            let Some(Content::Saved(saved)) = self.content(views, &state, it)? else { continue };
+            let Some(left) = room.checked_sub(saved.content.len()) else { break };
+            room = left;
+            assignment.work.known.push(saved.content);
+            assignment.known.push(RecordId(it.id));
+        }
+        Ok(())
+    }
+
+    fn content(&self, views: &ProfileViews, state: &Views, it: &Doc) -> Result<Option<Content>, Unprepared> {
+        content_of(&self.environment.log, &views.place, &state.catalog, it).map_err(|error| {
+            tracing::warn!(%error, "a job's messages could not be read");
+            Unprepared::Failed(ExtractFailed::transient("log_unreadable"))
+        })
+    }
+
+    /// None if it was erased meanwhile.
+    fn turn(&self, views: &ProfileViews, doc: u32) -> Result<Option<(MessageId, Turn)>, Unprepared> {
+        let state = views.read();
+        let Some(it) = state.catalog.doc(doc) else { return Ok(None) };
+        let Some(Content::MessageAppended(content)) = self.content(views, &state, it)? else { return Ok(None) };
+        let role = match it.role {
+            RoleCode::USER => Role::User,
+            RoleCode::ASSISTANT => Role::Assistant,
+            RoleCode::SYSTEM => Role::System,
+            _ => Role::Other,
+        };
+        let speaker = it.speaker.filter(|id| *id != SpeakerId::ME).and_then(|id| state.catalog.speaker_name(id));
+        let said_at = jiff::Timestamp::from_microsecond(it.when().0).unwrap_or_default();
+        let turn = Turn { role, speaker: speaker.map(str::to_owned), said_at, text: content.text };
+        Ok(Some((MessageId(it.id), turn)))
+    }
+}
