@@ -1,4 +1,6 @@
-//! `memlog jobs`: extraction jobs, failed ones included.
+//! `memlog jobs`: extraction jobs, failed ones included; without a word more, live.
+
+mod watch;
 
 use memlog_actors::api::{
     AsOf,
@@ -12,11 +14,13 @@ use super::{Outcome, Shell, fail::Fail, page::Page, screen::Screen, tables, word
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
+    /// Show what happens to jobs as it happens, until Ctrl-C; the default
+    Watch(watch::Args),
     /// List jobs, newest first; of all profiles unless --profile names one
     List {
         /// Only in this state: queued, running, done or failed
@@ -53,7 +57,8 @@ enum Action {
 
 impl Args {
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
-        match self.action {
+        match self.action.unwrap_or_else(|| Action::Watch(watch::Args::default())) {
+            Action::Watch(args) => return args.run(shell).await,
             Action::List { state, page: Page { limit, cursor }, as_of } => {
                 let profile = shell.settings.profile_named.clone();
                 let listed = shell.call(List { profile, state, limit, cursor, as_of }).await?;

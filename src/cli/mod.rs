@@ -105,7 +105,7 @@ enum Command {
     Speaker(speaker::Args),
     /// List profiles
     Profiles(profiles::Args),
-    /// List, look at, retry or wait for extraction jobs
+    /// Watch, list, look at, retry or wait for extraction jobs
     Jobs(jobs::Args),
     /// List the newest events of the log, without content; --from goes through it from a position on
     Log(log::Args),

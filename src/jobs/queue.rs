@@ -49,6 +49,8 @@ struct Shared {
 struct State {
     line: Line,
     out: HashMap<JobId, Out>,
+    /// How often the stream has lost a job.
+    losses: HashMap<JobId, u32>,
     dead: VecDeque<DeadLetter>,
     closed: bool,
 }
@@ -109,6 +111,7 @@ impl JobQueue for JetQueue {
     fn settled(&self, ticket: Ticket) {
         self.0.change(|state| {
             state.out.remove(&ticket.job);
+            state.losses.remove(&ticket.job);
             state.line.settled(ticket);
         });
     }
@@ -228,8 +231,10 @@ impl Pump {
 
     async fn job(&self, context: &Context, ticket: Ticket) -> Result<(), async_nats::Error> {
         let body = json!({ "job": ticket.job.to_string() }).to_string();
-        // The id of the event that promises it: a retry is another event.
-        let id = format!("{}-{}", ticket.job, ticket.promised.0);
+        // The id of the event that promises it (a retry is another event). What was lost needs another one: the stream may
+        // still take the first for a repetition.
+        let losses = self.shared.state().losses.get(&ticket.job).map(|losses| format!("-{losses}")).unwrap_or_default();
+        let id = format!("{}-{}{losses}", ticket.job, ticket.promised.0);
         match publish(context, JOBS_SUBJECT.to_owned(), &id, body).await {
             Ok(sequence) => {
                 if let Some(out) = self.shared.state().out.get_mut(&ticket.job) {
@@ -279,7 +284,10 @@ impl Pump {
         }
         if !lost.is_empty() {
             tracing::warn!(jobs = lost.len(), "JetStream has lost jobs; they are handed out again");
-            lost.into_iter().for_each(|job| state.back(job));
+            for job in lost {
+                *state.losses.entry(job).or_default() += 1;
+                state.back(job);
+            }
         }
         drop(state);
         self.shared.changed.notify_one();

@@ -93,7 +93,9 @@ impl JetSource {
     /// One request to the consumer; none when there was nothing.
     async fn pull(&self) -> Option<Taken> {
         let wish = json!({ "batch": 1, "expires": u64::try_from(PULL_MAX.as_nanos()).unwrap_or(u64::MAX) });
-        let request = Request::new().payload(wish.to_string().into()).timeout(Some(PULL_MAX + PULL_SLACK));
+        // A job arrives under the queue's subject, by which the inbox that all requests share could not tell whose it is.
+        let inbox = self.context.client().new_inbox();
+        let request = Request::new().payload(wish.to_string().into()).inbox(inbox).timeout(Some(PULL_MAX + PULL_SLACK));
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{JOBS}.{WORKERS}");
         match self.context.client().send_request(subject, request).await {
             Ok(message) if matches!(message.status, None | Some(StatusCode::OK)) => {

@@ -10,6 +10,7 @@ mod world;
 
 mod forgetting;
 mod rebuilding;
+mod soaking;
 mod tampering;
 mod terminating;
 mod writing;

@@ -137,9 +137,31 @@ impl World {
         lines.remove(0)
     }
 
+    /// The server that survives memlog.
+    pub(crate) fn nats(&self) -> &Nats {
+        match &self.transport {
+            Transport::Given(nats) => nats,
+            Transport::Own(_) => panic!("this world's memlog brings its server along"),
+        }
+    }
+
+    /// Starts `memlog worker`, which takes jobs when it is there.
+    pub(crate) fn worker(&self, parallel: usize) -> Child {
+        let parallel = parallel.to_string();
+        let mut command = self.command(&["worker", "--nats", self.nats().url(), "--parallel", &parallel]);
+        let log = File::options().create(true).append(true).open(self.log()).unwrap();
+        command.stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
     /// Starts `memlog serve` and waits until it answers.
     pub(crate) async fn serve(&self) -> Served {
+        self.serve_with(&[]).await
+    }
+
+    /// The same with more words.
+    pub(crate) async fn serve_with(&self, words: &[&str]) -> Served {
         let mut command = self.command(&["serve"]);
+        command.args(words);
         match &self.transport {
             Transport::Given(nats) => command.args(["--nats", nats.url()]),
             Transport::Own(binary) => command.args(["--port", "0"]).env("MEMLOG_NATS_SERVER", binary),

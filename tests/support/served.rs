@@ -11,6 +11,7 @@ use std::{
 use memlog::{
     client::{CallError, Client},
     door::connect,
+    jobs::Workers,
     serve::{Nats as Server, Options, Serving},
 };
 use memlog_actors::{
@@ -123,6 +124,7 @@ pub struct Memlog {
     pub embedding: Arc<Gate>,
     /// Shut, it holds up every extraction, and so everything that waits for one.
     pub extraction: Arc<Gate>,
+    connection: connect::Options,
 }
 
 impl Memlog {
@@ -143,7 +145,17 @@ impl Memlog {
         let workers = system.limits.workers;
         let serving = Serving::open(Options { system, nats, workers, replicas: 1 }).await.expect("memlog serves");
         let client = Client::connect(&connection).await.expect("a client connects");
-        Self { serving, client, embedding, extraction }
+        Self { serving, client, embedding, extraction, connection }
+    }
+
+    /// Workers as another process would have them, with the extractor that `extraction` holds up.
+    pub async fn workers(&self, parallel: usize) -> Workers {
+        self.workers_with(parallel, Arc::new(EachTurn(self.extraction.clone()))).await
+    }
+
+    /// The same with another extractor.
+    pub async fn workers_with(&self, parallel: usize, extractor: Arc<dyn Extractor>) -> Workers {
+        Workers::start(&self.connection, parallel, extractor).await.expect("workers start")
     }
 
     /// Calls a verb in the namespace `acme`.
