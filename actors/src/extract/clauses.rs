@@ -1,7 +1,13 @@
-//! One sentence, two facts: split where it is safe, and the openings that say nothing taken off.
+//! What is taken off a sentence before it is read: openings and tails that say nothing, and a question behind a statement.
 
+use super::filler;
 use super::lex::{self, Kind, Token};
-use super::verbs;
+
+mod foreign;
+mod split;
+
+pub(super) use foreign::split_foreign;
+pub(super) use split::{person_in, split};
 
 /// Words that open a sentence and say nothing. The first list needs a mark behind it, the second does not.
 #[rustfmt::skip]
@@ -15,7 +21,8 @@ const MARKED: &[&str] = &[
     "definitely", "actually", "correction", "i changed my mind", "i've changed my mind", "scratch that", "wait",
     "i meant", "i agree", "hi there", "hey there", "true", "same here", "me too", "and", "but", "luckily",
     "fortunately", "sadly", "as for me", "for me", "also", "woohoo", "yay", "c'mon", "ah ha ha", "ha ha", "omg", "anyhow",
-    "personally", "lately", "agreed", "yea",
+    "personally", "lately", "agreed", "yea", "small correction", "quick correction", "change of plans", "change of plan",
+    "small update", "quick update", "big news", "quick note", "no wait", "oh wait", "one more thing", "heads up",
 ];
 #[rustfmt::skip]
 const UNMARKED: &[&str] = &[
@@ -24,8 +31,59 @@ const UNMARKED: &[&str] = &[
     "i wanted to let you know that", "i want you to know that", "you should know that", "i just wanted to say that",
     "i just wanted to mention that", "i should mention that", "i forgot to mention that", "by the way", "btw", "fyi",
     "i mean", "it turns out that", "it turns out", "turns out", "i have to say that", "i have to say", "i must say",
-    "i think that", "i changed my mind and", "and", "but", "so", "yeah", "well",
+    "i think that", "i changed my mind and", "and", "but", "so", "yeah", "well", "ok", "okay", "yes", "hey", "hi", "yep",
+    "oh and", "ok so", "okay so", "yeah so", "well so", "and also", "right so",
 ];
+
+/// What people hang on behind a comma, or at the very end.
+const TAILS: &[&str] = &[
+    "like i told you",
+    "as i told you",
+    "like i said",
+    "as i said",
+    "as i mentioned",
+    "as mentioned",
+    "as you know",
+    "by the way",
+    "btw",
+    "lol",
+    "haha",
+    "tbh",
+    "thanks",
+    "thank you",
+    "thx",
+    "you know",
+    "just so you know",
+    "fyi",
+    "seriously",
+    "to be honest",
+    "i guess",
+    "i think",
+    "remember",
+    "right",
+    "ok",
+    "okay",
+];
+
+/// Without a tail that says nothing; where it stood is the end.
+pub(super) fn untailed(sentence: &str) -> &str {
+    let tokens = lex::tokens(sentence);
+    let words = tokens.iter().rposition(|token| token.kind != Kind::Mark).map_or(0, |last| last + 1);
+    (1..=4.min(words.saturating_sub(3)))
+        .rev()
+        .find_map(|count| {
+            let first = words - count;
+            let phrase = tokens[first..words].iter().map(|t| t.lower.as_str()).collect::<Vec<_>>().join(" ");
+            let apart = tokens[first - 1].kind == Kind::Mark
+                || matches!(phrase.as_str(), "btw" | "lol" | "tbh" | "haha" | "thx");
+            (apart && TAILS.contains(&phrase.as_str())).then(|| {
+                let end = tokens[first].span.start;
+                sentence[..end]
+                    .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '-' | '–' | '—' | '('))
+            })
+        })
+        .unwrap_or(sentence)
+}
 
 /// Without the words at its beginning that carry nothing; a name of somebody else before a comma is one of them.
 pub(super) fn opened<'a>(sentence: &'a str, names: &[String]) -> &'a str {
@@ -53,9 +111,10 @@ fn opening(text: &str, names: &[String]) -> Option<usize> {
         let end = tokens[count - 1].span.end;
         let mark =
             tokens.get(count).filter(|t| matches!(t.lower.as_str(), "," | ":" | "-" | "–" | "—" | "!" | "." | "…"));
-        let marked = MARKED.contains(&phrase.as_str()) || names.contains(&phrase) || greets(&phrase, names);
+        let marked = empty_words(&tokens[..count]) || names.contains(&phrase) || greets(&phrase, names);
         match mark {
             Some(mark) if marked => Some(mark.span.end),
+            None if count == 1 && tokens.len() > 1 && filler::is_interjection(&phrase) => Some(end),
             None if UNMARKED.contains(&phrase.as_str())
                 && tokens.len() > count
                 && (count > 1 || begins(&tokens[0], &tokens[1])) =>
@@ -67,21 +126,37 @@ fn opening(text: &str, names: &[String]) -> Option<usize> {
     })
 }
 
+/// One empty phrase or several in a row: "lol yes exactly".
+fn empty_words(tokens: &[Token]) -> bool {
+    tokens.is_empty()
+        || (1..=tokens.len()).any(|count| {
+            let phrase = tokens[..count].iter().map(|t| t.lower.as_str()).collect::<Vec<_>>().join(" ");
+            (MARKED.contains(&phrase.as_str()) || filler::is_interjection(&phrase)) && empty_words(&tokens[count..])
+        })
+}
+
 /// "So I moved" but not "so much"; "but my dog" but not "but for".
 fn begins(opening: &Token, next: &Token) -> bool {
-    let joins = matches!(opening.lower.as_str(), "so" | "and" | "but" | "yeah" | "well" | "oh");
+    let joins = matches!(
+        opening.lower.as_str(),
+        "so" | "and" | "but" | "yeah" | "well" | "oh" | "ok" | "okay" | "yes" | "hey" | "hi" | "yep"
+    );
     !joins
         || matches!(
             next.lower.as_str(),
             "i" | "i'm"
                 | "i've"
                 | "i'll"
+                | "im"
                 | "my"
                 | "we"
                 | "we're"
                 | "our"
                 | "he"
                 | "she"
+                | "so"
+                | "that"
+                | "that's"
                 | "the"
                 | "by"
                 | "actually"
@@ -101,147 +176,23 @@ fn greets(phrase: &str, names: &[String]) -> bool {
     })
 }
 
-/// The statements of one English sentence.
-pub(super) fn split(sentence: &str) -> Vec<&str> {
-    let tokens = lex::tokens(sentence);
-    if tokens.first().is_none_or(|first| subordinate(&first.lower)) {
-        return vec![sentence];
-    }
-    let mut parts = Vec::new();
-    let mut from = 0;
-    for i in 1..tokens.len() {
-        let Some(skip) = cut_here(&tokens, i) else {
-            continue;
-        };
-        let left = &tokens[first_of(&tokens, from)..i];
-        let right = &tokens[i + skip..];
-        if stands_alone(left) && stands_alone(right) {
-            parts.push(sentence[from..tokens[i].span.start].trim_end_matches(|c: char| c.is_whitespace() || c == ','));
-            from = tokens[i + skip].span.start;
-        }
-    }
-    parts.push(&sentence[from..]);
-    parts
-}
-
-fn first_of(tokens: &[Token], from: usize) -> usize {
-    tokens.partition_point(|token| token.span.start < from)
-}
-
-/// How many tokens join the two statements, if two can meet here.
-fn cut_here(tokens: &[Token], i: usize) -> Option<usize> {
-    let skip = match tokens[i].lower.as_str() {
-        "and" | "but" => 1,
-        ";" => 1,
-        _ => return None,
-    };
-    let subject = tokens.get(i + skip)?;
-    matches!(subject.lower.as_str(), "i" | "i'm" | "i've" | "i'll" | "my").then_some(skip)
-}
-
-/// Subject and verb are there, so nothing is torn apart ("my sister | and I live").
-fn stands_alone(tokens: &[Token]) -> bool {
-    let words: Vec<&str> = tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.lower.as_str()).collect();
-    let Some(first) = words.first() else {
-        return false;
-    };
-    let pronoun = matches!(
-        *first,
-        "i" | "i'm" | "i've" | "i'll" | "we" | "we're" | "we've" | "he" | "she" | "they" | "my" | "our"
-    );
-    let glued = first.contains('\'');
-    let enough = words.len() >= 3 || glued && words.len() >= 2;
-    let verb = glued
-        || *first == "i"
-        || words
-            .iter()
-            .skip(1)
-            .any(|word| verbs::is_verb(word) || word.len() > 4 && word.ends_with('s') && *first == "my");
-    // "I think that … and I …", "when I …": the second may hang on the first.
-    let hangs = words.iter().any(|word| {
-        matches!(
-            *word,
-            "if" | "because" | "when" | "while" | "that" | "whether" | "unless" | "between" | "both" | "until" | "than"
-        )
-    });
-    pronoun && enough && verb && !hangs
-}
-
-fn subordinate(word: &str) -> bool {
-    matches!(
-        word,
-        "if" | "when"
-            | "while"
-            | "because"
-            | "although"
-            | "though"
-            | "since"
-            | "as"
-            | "after"
-            | "before"
-            | "once"
-            | "unless"
-            | "until"
-            | "whenever"
-            | "between"
-            | "both"
-    )
-}
-
 /// The statement in front of a question: "I live in Porto, what is good there?" gives "I live in Porto".
 pub(super) fn before_question(sentence: &str) -> Option<&str> {
     let tokens = lex::tokens(sentence);
-    let at = tokens.windows(2).position(|pair| {
-        matches!(pair[0].lower.as_str(), "," | "-" | "–" | "—" | ";")
-            && matches!(
-                pair[1].lower.as_str(),
-                "what"
-                    | "what's"
-                    | "how"
-                    | "which"
-                    | "where"
-                    | "can"
-                    | "could"
-                    | "would"
-                    | "do"
-                    | "should"
-                    | "is"
-                    | "are"
-                    | "any"
-                    | "why"
-                    | "who"
-            )
+    let at = (1..tokens.len()).find(|at| {
+        let rest = &sentence[tokens[*at].span.end..];
+        matches!(tokens[*at].lower.as_str(), "," | "-" | "–" | "—" | ";") && filler::asks(&lex::plain(rest))
     })?;
     let left = &tokens[..at];
-    let mine =
-        left.first().is_some_and(|t| matches!(t.lower.as_str(), "i" | "i'm" | "i've" | "my" | "we" | "we're" | "our"));
+    let mine = left.first().is_some_and(|t| {
+        matches!(t.lower.as_str(), "i" | "i'm" | "im" | "i've" | "my" | "we" | "we're" | "we've" | "our")
+    });
     (mine && left.len() >= 4).then(|| sentence[..tokens[at].span.start].trim_end())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // A split in the wrong place makes two wrong memories of one right one.
-    #[test]
-    fn sentences_split_only_where_both_sides_stand_alone() {
-        for (text, parts) in [
-            ("I'm vegetarian and I'm allergic to peanuts.", vec!["I'm vegetarian", "I'm allergic to peanuts."]),
-            (
-                "I prefer window seats, and I never check in luggage.",
-                vec!["I prefer window seats", "I never check in luggage."],
-            ),
-            (
-                "My bank is Millennium and my salary arrives on the 25th.",
-                vec!["My bank is Millennium", "my salary arrives on the 25th."],
-            ),
-            ("My sister and I live in Rome.", vec!["My sister and I live in Rome."]),
-            ("When I was ten and I lived in Rome, it rained.", vec!["When I was ten and I lived in Rome, it rained."]),
-            ("I cook because I like it and I save money.", vec!["I cook because I like it and I save money."]),
-        ] {
-            assert_eq!(split(text), parts, "{text}");
-        }
-    }
 
     // Openings differ every time and would hide that two memories say the same.
     #[test]

@@ -12,6 +12,7 @@ use super::lex::{self, Kind, Token};
 use super::verbs;
 
 mod absolute;
+mod foreign;
 mod relative;
 
 /// How exact the words are.
@@ -77,6 +78,7 @@ struct Reader<'a> {
     text: &'a str,
     tokens: &'a [Token],
     today: Date,
+    /// Which way the clause of the date in hand looks, else the whole text.
     direction: Direction,
 }
 
@@ -94,11 +96,28 @@ struct Match {
 
 fn scan(text: &str, said_at: Timestamp, most: usize) -> Vec<Found> {
     let tokens = lex::tokens(text);
-    let reader = Reader { text, tokens: &tokens, today: day_of(said_at), direction: direction(&tokens) };
+    let whole = direction(&tokens);
+    let mut reader = Reader { text, tokens: &tokens, today: day_of(said_at), direction: whole };
     let mut found = Vec::new();
     let mut i = 0;
+    let mut clause = 0..0;
     while i < tokens.len() && found.len() < most {
-        let Some(hit) = reader.read(i) else {
+        if i >= clause.end {
+            let end = i + 1 + tokens[i + 1..].iter().position(parts).unwrap_or(tokens.len() - i - 1);
+            clause = i..end;
+            reader.direction = match direction(&tokens[clause.clone()]) {
+                Direction::Nearest => whole,
+                own => own,
+            };
+        }
+        // "Pushed to April 9", "planned for the 5th": told in the past, but of what comes.
+        let aside = reader.direction;
+        if i > 0 && matches!(reader.word(i - 1), "to" | "for" | "until" | "till" | "by") {
+            reader.direction = Direction::Future;
+        }
+        let hit = reader.read(i);
+        reader.direction = aside;
+        let Some(hit) = hit else {
             i += 1;
             continue;
         };
@@ -186,6 +205,11 @@ fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
+/// Where another clause may begin, which may look the other way: "I broke it in May, so I will walk until June".
+fn parts(token: &Token) -> bool {
+    matches!(token.lower.as_str(), "," | ";" | "and" | "but" | "so" | "because" | "." | ":" | "–" | "—")
+}
+
 /// Future cues win over past forms: "I need to pay what I bought on Friday" is rarer than "I planned it, we will go on Friday".
 fn direction(tokens: &[Token]) -> Direction {
     let future = |token: &Token| {
@@ -215,7 +239,9 @@ fn direction(tokens: &[Token]) -> Direction {
     let pair = tokens.windows(2).any(|pair| {
         (pair[0].is("going") || pair[0].is("have") || pair[0].is("has") || pair[0].is("got")) && pair[1].is("to")
     });
-    let past = tokens.iter().any(|token| verbs::is_past(&token.lower) || token.is("been") || token.is("since"));
+    let past = tokens.iter().any(|token| {
+        verbs::is_past(&token.lower) || token.is("been") || token.is("since") || foreign::is_past(&token.lower)
+    });
     if pair || tokens.iter().any(future) {
         Direction::Future
     } else if past {

@@ -2,7 +2,9 @@
 
 use super::language::Language;
 use super::lex::{self, holds, opens_with};
+use super::verbs;
 
+mod foreign;
 mod lists;
 
 /// Whether a sentence asks something.
@@ -14,13 +16,92 @@ pub(super) fn is_question(sentence: &str, language: Language) -> bool {
         return true;
     }
     let plain = lex::plain(sentence);
-    match language {
-        Language::English => lists::ASKING.iter().any(|start| opens_with(&plain, start)),
-        Language::Japanese => ["か", "かな", "かしら", "でしょう"].iter().any(|end| bare.ends_with(end)),
-        Language::Korean => ["까", "까요", "나요", "니", "는지요", "을까"].iter().any(|end| bare.ends_with(end)),
-        Language::Chinese => ["吗", "呢", "么"].iter().any(|end| bare.ends_with(end)),
+    if language == Language::English { asks(&plain) } else { foreign::asks(bare, &plain, language) }
+}
+
+/// English: words that open a question, in the order of a question, whether its mark is there or not.
+pub(super) fn asks(plain: &str) -> bool {
+    if lists::ASKING.iter().any(|start| opens_with(plain, start)) {
+        return true;
+    }
+    let mut words = plain.split(' ');
+    let (first, second, third) = (words.next().unwrap_or(""), words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let subject = lists::ASKED.contains(&second);
+    match first {
+        // "What I like is tea" and "how he works" tell; "what a day" does not ask, but nobody keeps it either.
+        "what" | "how" | "why" | "which" | "who" | "whose" | "where" => !lists::TOLD.contains(&second),
+        "when" => lists::INVERTING.contains(&second) && !matches!(second, "have" | "has"),
+        "is" | "are" | "does" if !third.is_empty() => {
+            !second.ends_with("ing") && !matches!(second, "not" | "now" | "still" | "also" | "too" | "so")
+        }
+        "is" | "are" | "am" | "was" | "were" | "does" | "did" | "should" | "could" | "would" | "has" => {
+            subject || !second.is_empty() && third.is_empty() || matches!(second, "anyone" | "anybody" | "it's")
+        }
+        "can" | "will" | "do" | "have" | "shall" => {
+            subject && !matches!(second, "a" | "an" | "the" | "my" | "your" | "some" | "this" | "that" | "it")
+        }
+        "any" => lists::ANY.contains(&second) || lists::ANY.contains(&third),
         _ => false,
     }
+}
+
+/// Sounds: "mmm", "ugh", "haha", "lol", "jajaja", "ахаха", "ㅋㅋ".
+pub(super) fn is_interjection(word: &str) -> bool {
+    let made_of = |letters: &str| word.chars().all(|c| letters.contains(c));
+    let doubled = word.chars().count() >= 3;
+    matches!(
+        word,
+        "omg"
+            | "lol"
+            | "lmao"
+            | "rofl"
+            | "xd"
+            | "wow"
+            | "yay"
+            | "yum"
+            | "phew"
+            | "oops"
+            | "meh"
+            | "huh"
+            | "eh"
+            | "ew"
+            | "ah"
+            | "oh"
+            | "aw"
+            | "ugh"
+            | "hm"
+            | "mm"
+            | "um"
+            | "uh"
+            | "argh"
+            | "btw"
+            | "gosh"
+            | "ay"
+            | "uf"
+            | "uff"
+            | "ой"
+            | "ох"
+            | "эх"
+            | "ух"
+            | "ура"
+            | "ого"
+            | "блин"
+            | "笑"
+            | "草"
+    ) || doubled
+        && (made_of("ha")
+            || made_of("ja")
+            || made_of("hm")
+            || made_of("aw")
+            || made_of("oh")
+            || made_of("ugh")
+            || made_of("lo")
+            || made_of("jei")
+            || made_of("hei"))
+        && !matches!(word, "hoo" | "loo")
+        || doubled && (made_of("ах") || made_of("хе") || made_of("хи"))
+        || word.chars().count() >= 2
+            && (made_of("ㅋ") || made_of("ㅎ") || made_of("ㅠㅜ") || made_of("はは") || made_of("へ") || made_of("w"))
 }
 
 /// Whether nothing is left of a sentence once greetings, thanks and agreement are taken away. `names` are people one may greet.
@@ -43,10 +124,12 @@ pub(super) fn is_small_talk(sentence: &str, language: Language, names: &[String]
             .iter()
             .filter(|phrase| if unspaced { rest.starts_with(**phrase) } else { opens_with(rest, phrase) })
             .max_by_key(|p| p.len());
+        let word = rest.split(' ').next().unwrap_or(rest);
+        let phrase = phrase.copied().or_else(|| is_interjection(word).then_some(word));
         let name = names.iter().find(|name| opens_with(rest, name)).map(String::as_str);
         // After a greeting one unknown word is a name.
         let called = (greeted && !unspaced && !rest.contains(' ')).then_some(rest);
-        let Some(taken) = phrase.copied().or(name).or(called) else {
+        let Some(taken) = phrase.or(name).or(called) else {
             return false;
         };
         greeted = true;
@@ -61,25 +144,22 @@ pub(super) fn is_request(plain: &str, language: Language) -> bool {
     match language {
         Language::English => {
             let first = polite.split(' ').next().unwrap_or("");
-            lists::ORDERS.contains(&first) && !polite.starts_with("check in ")
+            // "Change of plans" and "Play is over" ask for nothing.
+            let thing = matches!(polite.split(' ').nth(1), Some("of" | "is" | "was" | "are" | "were" | "has"));
+            lists::ORDERS.contains(&first) && !polite.starts_with("check in ") && !thing
         }
-        Language::Spanish | Language::Portuguese | Language::French | Language::German | Language::Russian => {
-            lists::FOREIGN_ORDERS.iter().any(|order| {
-                opens_with(polite, order) || polite.strip_prefix("пожалуйста ").is_some_and(|p| opens_with(p, order))
-            })
-        }
-        Language::Japanese => {
-            ["ください", "くれ", "ほしい", "お願いします"].iter().any(|end| plain.ends_with(end))
-                && !plain.contains("覚え")
-        }
-        Language::Korean => {
-            ["주세요", "줘", "주십시오"].iter().any(|end| plain.ends_with(end)) && !plain.contains("기억")
-        }
-        Language::Chinese => {
-            ["请帮", "帮我", "请写", "请解释", "请翻译", "告诉我", "给我"].iter().any(|start| plain.starts_with(start))
-        }
-        Language::Unknown => false,
+        _ => foreign::requests(plain, polite, language),
     }
+}
+
+/// Other languages: a wish, or something that is not so.
+pub(super) fn is_unreal(plain: &str, language: Language) -> bool {
+    foreign::unreal(plain, language)
+}
+
+/// Other languages: a cry and nothing else, "¡Qué bien!", "какая прелесть!!", "かわいい！！".
+pub(super) fn is_cry(sentence: &str, plain: &str, language: Language) -> bool {
+    foreign::cries(sentence, plain, language)
 }
 
 /// English only: an if, a wish or a guess.
@@ -124,11 +204,57 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
         "there's",
     ];
     let words = plain.split(' ').count();
-    let named = lex::tokens(sentence).iter().skip(1).any(|token| {
-        token.kind == lex::Kind::Number
-            || sentence[token.span.clone()].starts_with(char::is_uppercase) && !token.lower.starts_with('i')
-    });
+    let named = names_something(sentence, 1);
     vague.iter().any(|start| opens_with(plain, start)) && words <= 9 && !named
+        || words <= 6
+            && ["went fine", "went well", "went great", "went good", "went ok", "went okay"]
+                .iter()
+                .any(|end| plain.ends_with(end))
+        || is_fragment(sentence, plain)
+        || is_machine_output(sentence)
+}
+
+/// "They upped it", "so tired rn": no name, no number, and nobody knows later who or what was meant.
+fn is_fragment(sentence: &str, plain: &str) -> bool {
+    let words: Vec<&str> = plain.split(' ').collect();
+    let nobody =
+        matches!(words[0], "they" | "it" | "he" | "she" | "that" | "this" | "they've" | "they're" | "he's" | "she's");
+    let verb = words.iter().any(|word| verbs::is_finite(word) || word.ends_with("ing") || lists::TOLD.contains(word));
+    let mood = words.len() <= 6 && matches!(words[0], "so" | "too" | "very" | "super" | "really" | "kinda");
+    let own =
+        words.iter().any(|word| matches!(*word, "my" | "our" | "me" | "us" | "allergic" | "vegan" | "vegetarian"));
+    (nobody && words.len() <= 5
+        || mood && !words.contains(&"i")
+        || !verb && !own && words.len() <= 4 && words[0] != "no")
+        && !names_something(sentence, 0)
+}
+
+/// Whether a name or a number stands behind the first words; a sentence in lower case may name things without showing it.
+fn names_something(sentence: &str, skip: usize) -> bool {
+    lex::tokens(sentence).iter().enumerate().skip(skip).any(|(i, token)| {
+        token.kind == lex::Kind::Number
+            || lists::NUMBERS.contains(&token.lower.as_str())
+            || i > 0 && sentence[token.span.clone()].starts_with(char::is_uppercase) && !token.lower.starts_with('i')
+    })
+}
+
+/// Whether a number stands in plain words.
+pub(super) fn counts(plain: &str) -> bool {
+    plain.split(' ').any(|word| lists::NUMBERS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// "TypeError: …", "fatal: …", "$ git push": a machine speaks.
+fn is_machine_output(sentence: &str) -> bool {
+    let first = sentence.split_whitespace().next().unwrap_or("");
+    let head = first.trim_end_matches(':');
+    sentence.starts_with("$ ")
+        || first.ends_with(':')
+            && (head.ends_with("Error")
+                || head.ends_with("Exception")
+                || matches!(
+                    head.to_lowercase().as_str(),
+                    "error" | "fatal" | "warning" | "traceback" | "panic" | "exception"
+                ))
 }
 
 /// English, in a talk between people: orders and advice for the other, and sentences in which nobody and nothing is named.

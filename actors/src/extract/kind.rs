@@ -1,6 +1,6 @@
 //! Fact, event, instruction or task: how a person would file a statement.
 
-use super::dates::Found;
+use super::dates::{self, Found};
 use super::language::Language;
 use super::lex::{self, holds, opens_with};
 use super::verbs;
@@ -36,25 +36,40 @@ pub(super) fn is_instruction(plain: &str, language: Language) -> bool {
     if cues::RULES.iter().any(|start| opens_with(polite, start)) {
         return true;
     }
-    // "When I ask for code, answer in Rust": a condition, then an order.
-    let conditional = ["when i ", "whenever i ", "if i ask", "when you ", "whenever you ", "for code ", "for emails "]
-        .iter()
-        .any(|start| plain.starts_with(start));
-    conditional
-        && [
-            " always ",
-            " never ",
-            " please ",
-            " use ",
-            " answer ",
-            " reply ",
-            " respond ",
-            " don't ",
-            " keep ",
-            " write ",
-        ]
-        .iter()
-        .any(|word| plain.contains(word))
+    standing_order(polite) || conditional(plain) || spared(polite)
+}
+
+/// "Give me only short recipes", "show amounts in euros, always".
+fn standing_order(polite: &str) -> bool {
+    let first = polite.split(' ').next().unwrap_or("");
+    cues::SERVING.contains(&first) && cues::STANDING.iter().any(|word| holds(polite, word))
+}
+
+/// "When I ask for code, answer in Rust": a condition, then an order.
+fn conditional(plain: &str) -> bool {
+    const ORDERS: &[&str] = &["always", "never", "please", "don't", "only", "just", "keep", "do not"];
+    let starts =
+        ["when ", "whenever ", "if i ask", "if i paste", "if i send", "for code ", "for emails ", "every time "]
+            .iter()
+            .any(|start| plain.starts_with(start));
+    let words: Vec<&str> = plain.split(' ').collect();
+    let order = |at: usize| {
+        // "When I write": the verb of the condition is no order.
+        let told =
+            matches!(words[at - 1], "i" | "we" | "you" | "to" | "they" | "usually" | "i'd" | "can" | "will" | "should");
+        !told && (ORDERS.contains(&words[at]) && at + 1 < words.len() || cues::SERVING.contains(&words[at]))
+    };
+    starts
+        && (3..words.len()).any(order)
+        && !plain.starts_with("when was")
+        && !holds(plain, "i was")
+        && !holds(plain, "i always")
+        && !holds(plain, "i never")
+}
+
+/// "No recipes with cilantro please".
+fn spared(polite: &str) -> bool {
+    polite.starts_with("no ") && (polite.ends_with(" please") || polite.contains(" please "))
 }
 
 /// Something to be done.
@@ -83,14 +98,25 @@ pub(super) fn is_promise(plain: &str, language: Language) -> bool {
     if language != Language::English {
         return cues::FOREIGN_PROMISES.iter().any(|cue| plain.contains(cue));
     }
-    promised(plain).is_some_and(|verb| cues::PROMISES.contains(&verb)) && !holds(plain, "if you")
+    let dated = dates::find(plain, jiff::Timestamp::UNIX_EPOCH).is_some();
+    let later =
+        dated || ["later", "next", "soon", "once", "as soon as", "afterwards"].iter().any(|word| holds(plain, word));
+    let owed = |verb: &str| cues::PROMISES.contains(&verb) || later && !cues::AT_ONCE.contains(&verb);
+    promised(plain).is_some_and(owed) && !holds(plain, "if you") && !holds(plain, "let me know")
 }
 
-/// The verb behind "I'll" or "I will" at the beginning.
+/// The verb behind "I'll" or "I will" at the beginning, or behind a few words that say when.
 fn promised(plain: &str) -> Option<&str> {
-    let rest = ["i'll ", "i will ", "i am going to ", "i'm going to ", "we'll ", "we will "]
-        .iter()
-        .find_map(|start| plain.strip_prefix(start))?;
+    let starts = ["i'll ", "i will ", "i am going to ", "i'm going to ", "we'll ", "we will "];
+    let rest = starts.iter().find_map(|start| plain.strip_prefix(start)).or_else(|| {
+        let (at, start) =
+            starts.iter().find_map(|start| plain.find(&format!(" {start}")).map(|at| (at, start.len() + 1)))?;
+        let lead = &plain[..at];
+        let when = lead.split(' ').count() <= 4
+            && (dates::find(lead, jiff::Timestamp::UNIX_EPOCH).is_some()
+                || matches!(lead, "then" | "next" | "later" | "after that" | "first"));
+        when.then(|| &plain[at + start..])
+    })?;
     rest.split(' ')
         .find(|word| !verbs::is_adverb(word) && *word != "be" && *word != "make" && *word != "sure" && *word != "to")
 }
@@ -115,6 +141,11 @@ fn is_event(sentence: &str, plain: &str, language: Language, dated: Option<&Foun
         "anymore",
     ];
     let mut habit = habit.iter().filter(|word| dated.is_none() || **word != "used to");
+    let due = dated.is_some()
+        && ["is due", "are due", "deadline", "expires", "runs out"].iter().any(|word| holds(plain, word));
+    if due {
+        return true;
+    }
     if habit.any(|word| holds(plain, word)) {
         return false;
     }

@@ -18,6 +18,10 @@ const SMALL: &[&str] = &[
     "say", "says",
 ];
 
+/// Small words of other languages.
+const OTHER_SMALL: &[&str] =
+    &["el", "la", "los", "las", "un", "una", "en", "a", "de", "en", "в", "на", "с", "le", "les", "der", "die", "das"];
+
 /// Different words for one relation, by stem.
 const SAME: &[(&str, &str)] = &[
     ("move", "live"),
@@ -43,6 +47,8 @@ pub(super) struct Known {
 
 struct Entry {
     stems: HashSet<String>,
+    /// Those that do not only say when.
+    core: HashSet<String>,
     negated: bool,
     /// Whom or what it is about: "user's cousin anna", not just the user.
     subject: Vec<String>,
@@ -89,12 +95,46 @@ impl Known {
         let mut best: Vec<(usize, usize)> = Vec::new();
         for (at, shared) in self.shared(&this) {
             let that = &self.entries[at];
-            let all = that.stems.union(&this.stems).count();
+            let shared = that.core.intersection(&this.core).count().min(shared);
+            let all = that.core.union(&this.core).count();
             let enough = shared * 4 >= all;
             if at < self.records && enough && that.subject == this.subject {
                 best.push((shared * 1000 / all.max(1), at));
             }
         }
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        match best.as_slice() {
+            [(_, at)] => Some(*at),
+            [(first, at), (second, _), ..] if first > second => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// The one record that holds the old value which a statement names, and is about the same besides.
+    pub(super) fn holding(&self, old: &str, statement: &str) -> Option<usize> {
+        let this = self.entry(statement.to_owned());
+        let value = lex::plain(old);
+        let words: Vec<&str> =
+            value.split(' ').filter(|word| !SMALL.contains(word) && !OTHER_SMALL.contains(word)).collect();
+        if words.is_empty() {
+            return None;
+        }
+        let old_stems: HashSet<String> = words.iter().map(|word| self.stem(word)).collect();
+        let mut best: Vec<(usize, usize)> = (0..self.records)
+            .filter_map(|at| {
+                let that = &self.entries[at];
+                let text = lex::plain(&that.text);
+                let held = if old.is_ascii() {
+                    old_stems.iter().all(|stem| that.stems.contains(stem))
+                } else {
+                    words.iter().all(|word| text.contains(word))
+                };
+                // Of languages without spaces whole runs are compared, which are never the same.
+                let beside = that.stems.intersection(&this.stems).filter(|stem| !old_stems.contains(*stem)).count();
+                let spaced = text.contains(' ') && old.is_ascii();
+                (held && (beside > 0 || !spaced)).then_some((beside, at))
+            })
+            .collect();
         best.sort_unstable_by(|a, b| b.cmp(a));
         match best.as_slice() {
             [(_, at)] => Some(*at),
@@ -148,13 +188,19 @@ impl Known {
     fn entry(&self, text: String) -> Entry {
         let tokens = lex::tokens(&text);
         let words = || tokens.iter().filter(|t| t.kind != Kind::Mark);
-        let stems = words().filter(|t| !SMALL.contains(&t.lower.as_str())).map(|t| self.stem(&t.lower)).collect();
+        let stems: HashSet<String> =
+            words().filter(|t| !SMALL.contains(&t.lower.as_str())).map(|t| self.stem(&t.lower)).collect();
+        let timeless = unbracketed(&tokens).filter(|t| {
+            let word = t.lower.as_str();
+            !SMALL.contains(&word) && !TIMES.contains(&word) && !super::dates::names_time(word)
+        });
+        let core = timeless.map(|t| self.stem(&t.lower)).collect();
         let negated = words().any(|t| {
             matches!(t.lower.as_str(), "not" | "no" | "never" | "stopped" | "quit" | "нет" | "не")
                 || t.lower.ends_with("n't")
         });
         let subject = subject(&tokens);
-        Entry { stems, negated, subject, text }
+        Entry { stems, core, negated, subject, text }
     }
 
     fn stem(&self, word: &str) -> String {
@@ -163,14 +209,92 @@ impl Known {
     }
 }
 
-/// The words before the first verb, without what only colours it.
+/// The words before the first verb, without what only colours it, in order of the alphabet: "Theo's swimming lessons" are
+/// "swimming lessons for Theo".
 fn subject(tokens: &[Token]) -> Vec<String> {
-    let words = tokens.iter().filter(|t| t.kind != Kind::Mark).map(|t| t.lower.as_str());
+    // "The user says: We fly to Rome" is about them.
+    let says = tokens.windows(2).take(6).position(|pair| pair[0].is("says") && pair[1].is(":"));
+    let tokens = &tokens[says.map_or(0, |at| at + 2)..];
+    let words = unbracketed(tokens).map(|token| token.lower.as_str());
     // "Bob's" is mostly whose, seldom "Bob is".
-    let verb = |word: &str| (verbs::is_verb(word) && !word.ends_with("'s")) || AUXILIARY.contains(&word);
-    let names = |word: &str| word != "the" && !COLOUR.contains(&word) && !verbs::is_adverb(word);
-    words.take_while(|word| !verb(word)).filter(|word| names(word)).map(str::to_owned).collect()
+    let verb = |word: &str| {
+        (verbs::is_verb(word) || verbs::is_finite(word) && word.ends_with('s')) && !word.ends_with("'s")
+            || AUXILIARY.contains(&word)
+    };
+    let names =
+        |word: &str| !matches!(word, "the" | "for" | "of") && !COLOUR.contains(&word) && !verbs::is_adverb(word);
+    let mut subject: Vec<&str> = words.take_while(|word| !verb(word)).collect();
+    // "Since last week the user is …": what stands in front says when.
+    if let Some(at) = subject.iter().rposition(|word| matches!(*word, "user" | "user's"))
+        && WHEN.contains(&subject[0])
+    {
+        subject.drain(..at);
+    }
+    let mut subject: Vec<String> =
+        subject.into_iter().filter(|word| names(word)).map(|word| word.trim_end_matches("'s")).map(spoken).collect();
+    subject.sort_unstable();
+    subject
 }
+
+/// Words and numbers outside of brackets, in which dates are written out.
+fn unbracketed(tokens: &[Token]) -> impl Iterator<Item = &Token> {
+    let mut depth = 0_usize;
+    tokens.iter().filter(move |token| {
+        if token.is("(") {
+            depth += 1;
+        } else if token.is(")") {
+            depth = depth.saturating_sub(1);
+        }
+        depth == 0 && token.kind != Kind::Mark
+    })
+}
+
+/// Words that only say when.
+const TIMES: &[&str] = &[
+    "since",
+    "last",
+    "next",
+    "week",
+    "weeks",
+    "month",
+    "months",
+    "year",
+    "years",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "ago",
+    "days",
+    "day",
+    "morning",
+    "evening",
+    "night",
+    "btw",
+];
+
+/// "We" and "our" are the user and others: the same to whom a record belongs.
+fn spoken(word: &str) -> String {
+    if matches!(word, "we" | "our" | "we're" | "we've") { "user".to_owned() } else { word.to_owned() }
+}
+
+/// Words with which a sentence says when, before it says who.
+const WHEN: &[&str] = &[
+    "since",
+    "in",
+    "on",
+    "from",
+    "last",
+    "next",
+    "this",
+    "yesterday",
+    "today",
+    "tomorrow",
+    "after",
+    "before",
+    "now",
+    "as",
+    "until",
+];
 
 /// Verbs that the list of verbs leaves out because they help others.
 const AUXILIARY: &[&str] = &[
@@ -201,15 +325,27 @@ pub(super) fn is_correction(plain: &str) -> bool {
         "these days",
         "moved",
         "as of",
+        "after all",
+        "turns out",
+        "not anymore",
+        "changed it",
+        "upped",
+        "became",
+        "rather than",
         "en realidad",
         "ya no",
         "ahora",
+        "al final",
         "на самом деле",
         "больше не",
+        "уже не",
         "теперь",
+        "вместо",
     ];
     CUES.iter().any(|cue| lex::holds(plain, cue))
-        || ["実は", "今は", "もう", "사실", "이제", "더 이상", "其实", "现在"].iter().any(|cue| plain.contains(cue))
+        || ["実は", "今は", "もう", "やっぱり", "変更", "사실", "이제", "더 이상", "바뀌", "其实", "现在", "改成"]
+            .iter()
+            .any(|cue| plain.contains(cue))
 }
 
 /// The new value of "it's Porto now", "it's actually 14".

@@ -32,13 +32,15 @@ const SMALL: &[(Language, &[&str])] = &[
         "still", "some", "all", "too", "more", "like", "need", "know", "go", "get", "got", "time", "long", "talk",
         "one", "been", "last", "next", "today", "tomorrow", "yesterday", "week", "then", "than", "into", "out", "up",
         "after", "before", "because", "him", "them", "us", "these", "those", "he's", "she's", "they're", "can't",
-        "won't", "didn't", "isn't",
+        "won't", "didn't", "isn't", "im", "what's", "gonna", "gotta", "there's", "wasn't", "ugh", "omg", "thx", "pls",
+        "she", "any", "might", "paid", "went", "had",
     ]),
     (Language::Spanish, &[
         "el", "la", "los", "las", "un", "una", "es", "soy", "está", "y", "que", "de", "en", "con", "por", "para",
         "mi", "mis", "tu", "me", "se", "no", "lo", "al", "del", "como", "muy", "pero", "vivo", "tengo", "hola",
         "gracias", "siempre", "nunca", "ayer", "fui", "trabajo", "qué", "vale", "hasta", "adiós", "recuérdame",
-        "muchas", "español", "sí", "buenos", "buenas", "responde", "debo", "cuando",
+        "muchas", "español", "sí", "buenos", "buenas", "responde", "debo", "cuando", "le", "les", "su", "sus", "nos",
+        "ya", "mañana", "hoy", "si", "hace", "cómo", "dónde", "cuánto", "tiene", "llama", "más", "antes", "desde", "te",
     ]),
     (Language::Portuguese, &[
         "o", "os", "um", "uma", "é", "sou", "está", "e", "que", "de", "em", "no", "na", "com", "por", "para", "meu",

@@ -72,9 +72,17 @@ fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | '\u{200c}' | '\u{200d}')
 }
 
-/// Lower case with straight apostrophes.
+/// Lower case with straight apostrophes, and with those that people leave out where only one word can be meant.
 pub(super) fn lower(text: &str) -> String {
-    text.to_lowercase().replace('\u{2019}', "'")
+    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    match lower.as_str() {
+        "dont" | "doesnt" | "didnt" | "isnt" | "arent" | "wasnt" | "werent" | "havent" | "hasnt" | "hadnt"
+        | "couldnt" | "shouldnt" | "wouldnt" | "wont" | "cant" => format!("{}'t", &lower[..lower.len() - 1]),
+        "ive" | "youve" | "weve" | "theyve" => format!("{}'ve", &lower[..lower.len() - 2]),
+        "youre" | "theyre" => format!("{}'re", &lower[..lower.len() - 2]),
+        "whats" | "thats" | "theres" | "heres" | "hows" | "wheres" => format!("{}'s", &lower[..lower.len() - 1]),
+        _ => lower,
+    }
 }
 
 /// Words and numbers of a text in lower case, without marks, joined by single spaces: what phrases are compared with.

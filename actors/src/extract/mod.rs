@@ -11,6 +11,7 @@ use crate::limits::CONTENT_BYTES_MAX;
 use crate::port::{ExtractFailed, Extracted, Extractor, RecordType, Role, Turn, Work};
 
 mod clauses;
+mod contrast;
 pub mod dates;
 mod filler;
 mod kind;
@@ -62,7 +63,8 @@ fn extract(work: &Work) -> Vec<Extracted> {
             } else if known.repeats(&content) {
                 continue;
             } else if statement.correction {
-                corrects = known.corrected(&content);
+                let old = statement.replaced.as_deref();
+                corrects = old.and_then(|old| known.holding(old, &content)).or_else(|| known.corrected(&content));
             }
             match seen.get(&lex::plain(&content)) {
                 Some(&at) => add_source(&mut out[at], index),

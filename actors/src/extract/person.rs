@@ -150,7 +150,7 @@ impl Subject {
         let glued = match tokens[i].lower.as_str() {
             "i" => "",
             "i'm" | "im" => "m",
-            "i've" | "ive" => "ve",
+            "i've" => "ve",
             "i'll" => "ll",
             "i'd" => "d",
             _ => return None,

@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan};
 use super::dates::{self, Found, Precision};
 use super::language::{self, Language};
 use super::lex::{self, Kind};
-use super::{clauses, filler, kind, known, person, sentences};
+use super::{clauses, contrast, filler, kind, known, person, sentences};
 use crate::port::{RecordType, Role, Turn};
 
 /// What one turn says, before it is held against what is known.
@@ -20,6 +20,8 @@ pub(super) struct Statement {
     pub(super) timestamp: Option<Timestamp>,
     /// Whether the words announce a change.
     pub(super) correction: bool,
+    /// What is no longer so, if it is named: "not 8080", "instead of Rome".
+    pub(super) replaced: Option<String>,
 }
 
 /// Who else is in the talk.
@@ -40,6 +42,8 @@ struct Reading<'a> {
     antecedent: Option<String>,
     /// A sentence that only says "I changed my mind" belongs to the next one.
     correction: bool,
+    /// What the sentence says is no longer so.
+    replaced: Option<String>,
     out: Vec<Statement>,
 }
 
@@ -54,9 +58,11 @@ pub(super) fn statements(turn: &Turn, company: &Company) -> Vec<Statement> {
         language: language::of(&turn.text),
         antecedent: None,
         correction: false,
+        replaced: None,
         out: Vec::new(),
     };
     for sentence in sentences::split(&turn.text) {
+        reading.replaced = None;
         let language = reading.language_of(&sentence);
         if turn.role == Role::Assistant {
             reading.assistant(&sentence, language);
@@ -85,63 +91,106 @@ impl Reading<'_> {
     }
 
     fn foreign(&mut self, sentence: &str, language: Language) {
+        let sentence = self.greeted(sentence, language);
+        let plain = lex::plain(sentence);
         if filler::is_small_talk(sentence, language, &self.company.names)
             || filler::is_question(sentence, language)
+            || filler::is_unreal(&plain, language)
+            || filler::is_cry(sentence, &plain, language)
             || sentence.ends_with([':', '：'])
         {
             return;
         }
-        let plain = lex::plain(sentence);
-        let record_type = kind::of(sentence, language, dates::find(sentence, self.turn.said_at).as_ref());
-        let standing = matches!(record_type, RecordType::Task | RecordType::Instruction);
-        if standing || !filler::is_request(&plain, language) {
-            self.keep(sentence, language, record_type, known::is_correction(&plain));
+        self.replaced = contrast::replaced(sentence, language);
+        let correction = self.replaced.is_some() || known::is_correction(&plain);
+        // What says how it was and how it is belongs together.
+        let parts = if self.replaced.is_some() { vec![sentence] } else { clauses::split_foreign(sentence, language) };
+        for part in parts {
+            let plain = lex::plain(part);
+            let record_type = kind::of(part, language, dates::find(part, self.turn.said_at).as_ref());
+            let standing = matches!(record_type, RecordType::Task | RecordType::Instruction);
+            let empty = filler::is_small_talk(part, language, &self.company.names);
+            if !empty && (standing || !filler::is_request(&plain, language)) {
+                self.keep(part, language, record_type, correction);
+            }
         }
     }
 
+    /// Without "Hola," and the like in front.
+    fn greeted<'s>(&self, sentence: &'s str, language: Language) -> &'s str {
+        let Some((head, rest)) = sentence.split_once([',', '、', '!', '！']) else {
+            return sentence;
+        };
+        let empty = !rest.trim().is_empty() && filler::is_small_talk(head, language, &self.company.names);
+        if empty { rest.trim_start() } else { sentence }
+    }
+
     fn english(&mut self, sentence: &str) {
-        let correction = std::mem::take(&mut self.correction) | known::is_correction(&lex::plain(sentence));
+        let sentence = clauses::untailed(sentence);
+        self.replaced = contrast::replaced(sentence, Language::English);
+        let told = self.replaced.is_some() || known::is_correction(&lex::plain(sentence));
+        let correction = std::mem::take(&mut self.correction) | told;
         if announces(sentence) {
             self.correction = true;
             return;
         }
-        if filler::is_small_talk(sentence, Language::English, &self.company.names) {
+        let Some(body) = self.body(sentence) else {
             return;
+        };
+        if correction && known::new_value(&body).is_some() {
+            return self.keep(&body, Language::English, RecordType::Fact, true);
         }
-        let mut body = clauses::opened(sentence, &self.company.names);
-        if filler::is_small_talk(body, Language::English, &self.company.names) {
-            return;
-        }
-        let spoken = person::with_subject(body);
-        body = spoken.as_deref().unwrap_or(body);
-        if let Some(order) = polite_order(body) {
-            body = order;
-        } else if filler::is_question(body, Language::English) {
-            match clauses::before_question(body) {
-                Some(statement) => body = statement,
-                None => return,
-            }
-        }
-        if correction && known::new_value(body).is_some() {
-            return self.keep(body, Language::English, RecordType::Fact, true);
-        }
-        if self.is_dropped(body) {
+        if self.is_dropped(&body) {
             self.antecedent = None;
             return;
         }
-        let resolved = self.resolved(body);
-        self.antecedent = one_name(&resolved);
+        let parts = clauses::split(&body);
+        let several = parts.len() > 1;
         let mut inherited = None;
-        for part in clauses::split(&resolved) {
-            let found = dates::find(part, self.turn.said_at);
-            let record_type = kind::of(part, Language::English, found.as_ref());
-            self.keep(part, Language::English, record_type, correction);
+        for part in parts {
+            let part = clauses::opened(part, &self.company.names);
+            if several && (filler::is_question(part, Language::English) || self.says_nothing(part)) {
+                continue;
+            }
+            let part = self.resolved(part);
+            self.antecedent = clauses::person_in(&part, &lex::tokens(&part));
+            let found = dates::find(&part, self.turn.said_at);
+            let record_type = kind::of(&part, Language::English, found.as_ref());
+            self.keep(&part, Language::English, record_type, correction);
             // "I flew to Rome last week and I met Ann": both happened last week.
             if let Some(last) = self.out.last_mut().filter(|last| last.record_type == RecordType::Event) {
                 last.timestamp = last.timestamp.or(inherited);
                 inherited = last.timestamp;
             }
         }
+    }
+
+    /// What an English sentence says once greetings and openings are off it; none if that is nothing, or a question.
+    fn body(&self, sentence: &str) -> Option<String> {
+        let empty = |text: &str| filler::is_small_talk(text, Language::English, &self.company.names);
+        if empty(sentence) {
+            return None;
+        }
+        let body = contrast::without_lead(clauses::opened(sentence, &self.company.names));
+        if empty(body) {
+            return None;
+        }
+        let spoken = person::with_subject(body);
+        let body = spoken.as_deref().unwrap_or(body);
+        if let Some(order) = polite_order(body) {
+            return Some(order.to_owned());
+        }
+        if !filler::is_question(body, Language::English) {
+            return Some(body.to_owned());
+        }
+        clauses::before_question(body).map(str::to_owned)
+    }
+
+    /// A part of a longer sentence that would be dropped if it stood alone.
+    fn says_nothing(&self, part: &str) -> bool {
+        let plain = lex::plain(part);
+        let kept = kind::is_instruction(&plain, Language::English) || kind::is_task(&plain, Language::English);
+        !kept && (filler::is_request(&plain, Language::English) || filler::is_reaction(part, &plain))
     }
 
     /// A rule for ever is kept before anything else is asked; a what-if hides what would be a task.
@@ -163,8 +212,9 @@ impl Reading<'_> {
         }
         let few = plain.split(' ').count() < 3;
         few && !plain.starts_with("i'm ")
-            || filler::is_request(&plain, Language::English)
-            || filler::is_reaction(body, &plain)
+            // Of several statements in one sentence each is asked by itself.
+            || clauses::split(body).len() == 1
+                && (filler::is_request(&plain, Language::English) || filler::is_reaction(body, &plain))
     }
 
     /// "She weighs 12 kilos" behind "Biscuit is afraid of thunder" is about Biscuit.
@@ -172,10 +222,11 @@ impl Reading<'_> {
         let Some(name) = &self.antecedent else {
             return body.to_owned();
         };
-        for (pronoun, form) in
-            [("She's ", " is "), ("He's ", " is "), ("She ", " "), ("He ", " "), ("Her ", "'s "), ("His ", "'s ")]
-        {
-            if let Some(rest) = body.strip_prefix(pronoun) {
+        const FORMS: &[(&str, &str)] =
+            &[("she's ", " is "), ("he's ", " is "), ("she ", " "), ("he ", " "), ("her ", "'s "), ("his ", "'s ")];
+        let lower = lex::lower(body);
+        for (pronoun, form) in FORMS {
+            if let (true, Some(rest)) = (lower.starts_with(pronoun), body.get(pronoun.len()..)) {
                 return format!("{name}{form}{rest}");
             }
         }
@@ -188,7 +239,8 @@ impl Reading<'_> {
         let content = if language == Language::English { self.attributed(&dated) } else { dated };
         let timed = matches!(record_type, RecordType::Event | RecordType::Task);
         let timestamp = found.first().filter(|_| timed).and_then(|found| instant(found, self.turn.said_at));
-        self.out.push(Statement { record_type, content, said: said.to_owned(), timestamp, correction });
+        let replaced = self.replaced.clone().filter(|_| correction);
+        self.out.push(Statement { record_type, content, said: said.to_owned(), timestamp, correction, replaced });
     }
 
     /// With the speaker in place of "I", or named in front where "we" or nobody is the subject.
@@ -239,7 +291,11 @@ fn polite_order(body: &str) -> Option<&str> {
 fn announces(sentence: &str) -> bool {
     matches!(
         lex::plain(sentence).as_str(),
-        "i changed my mind"
+        "change of plans"
+            | "change of plan"
+            | "plans changed"
+            | "plans have changed"
+            | "i changed my mind"
             | "i've changed my mind"
             | "scratch that"
             | "correction"
@@ -253,7 +309,7 @@ fn announces(sentence: &str) -> bool {
 }
 
 /// The only name in a statement: a run of capitalised words, but for months, weekdays and the first word when it is a small one.
-fn one_name(text: &str) -> Option<String> {
+pub(super) fn one_name(text: &str) -> Option<String> {
     let tokens = lex::tokens(text);
     let mut names: Vec<std::ops::Range<usize>> = Vec::new();
     for (i, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {

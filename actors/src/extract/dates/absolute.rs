@@ -162,7 +162,7 @@ impl Reader<'_> {
     }
 
     /// The day in the given year, else in the year that fits how the text looks.
-    fn with_year(&self, given: Option<i64>, month_number: i64, number: i64) -> Option<Date> {
+    pub(super) fn with_year(&self, given: Option<i64>, month_number: i64, number: i64) -> Option<Date> {
         if let Some(given) = given {
             return date(given, month_number, number);
         }

@@ -5,37 +5,16 @@ use jiff::civil::{Date, Weekday};
 
 use super::{Direction, Match, Precision, Reader, date, day, monday_of, month, span, weekday, year};
 
-/// "yesterday" and "tomorrow" where no words are counted in between: text, days away. Languages without spaces are found inside words.
-const FOREIGN: &[(&str, i64)] = &[
-    ("anteayer", -2),
-    ("ayer", -1),
-    ("mañana", 1),
-    ("позавчера", -2),
-    ("вчера", -1),
-    ("завтра", 1),
-    ("послезавтра", 2),
-    ("hier", -1),
-    ("demain", 1),
-    ("gestern", -1),
-    ("vorgestern", -2),
-    ("ontem", -1),
-    ("amanhã", 1),
-    ("어제", -1),
-    ("내일", 1),
-    ("그저께", -2),
-    ("모레", 2),
-];
-
-/// The same for languages that write no spaces.
-const UNSPACED: &[(&str, i64)] =
-    &[("一昨日", -2), ("昨日", -1), ("明日", 1), ("明後日", 2), ("昨天", -1), ("明天", 1), ("前天", -2), ("后天", 2)];
-
 impl Reader<'_> {
     pub(super) fn relative(&self, i: usize) -> Option<Match> {
-        self.near_day(i).or_else(|| self.named_period(i)).or_else(|| self.counted(i)).or_else(|| self.week_day(i))
+        self.near_day(i)
+            .or_else(|| self.named_period(i))
+            .or_else(|| self.counted(i))
+            .or_else(|| self.week_day(i))
+            .or_else(|| self.day_of_month(i))
     }
 
-    fn shift(&self, days: i64, tokens: usize) -> Option<Match> {
+    pub(super) fn shift(&self, days: i64, tokens: usize) -> Option<Match> {
         day(self.today.checked_add(days.days()).ok()?, false, tokens)
     }
 
@@ -49,8 +28,8 @@ impl Reader<'_> {
             "day" if phrase(&["day", "after", "tomorrow"]) => self.shift(2, 3),
             "yesterday" => self.shift(-1, 1),
             "last" if phrase(&["last", "night"]) => self.shift(-1, 2),
-            "tomorrow" => self.shift(1, 1),
-            "today" | "tonight" => self.shift(0, 1),
+            "tomorrow" | "tmrw" | "tmr" | "tmw" | "tomorow" | "tommorow" | "tommorrow" => self.shift(1, 1),
+            "today" | "tonight" | "tonite" => self.shift(0, 1),
             "this" if matches!(self.word(i + 1), "morning" | "afternoon" | "evening") => self.shift(0, 2),
             _ => None,
         }
@@ -132,7 +111,7 @@ impl Reader<'_> {
         self.moved(sign * count, unit, end - i)
     }
 
-    fn moved(&self, steps: i64, unit: &str, tokens: usize) -> Option<Match> {
+    pub(super) fn moved(&self, steps: i64, unit: &str, tokens: usize) -> Option<Match> {
         let mut hit = match unit {
             "day" | "days" => return self.shift(steps, tokens),
             "week" | "weeks" => {
@@ -201,24 +180,36 @@ impl Reader<'_> {
         day(chosen, false, tokens)
     }
 
-    /// That day of this week (0) or the next (1).
-    fn in_week(&self, wanted: Weekday, weeks: i64) -> Option<Date> {
-        let offset = i64::from(wanted.to_monday_zero_offset());
-        monday_of(self.today)?.checked_add((7 * weeks + offset).days()).ok()
+    /// "on the 28th", "by the 5th": the next one, or the last one where the words look back.
+    fn day_of_month(&self, i: usize) -> Option<Match> {
+        if self.word(i) != "the"
+            || !matches!(self.before(i), "on" | "by" | "until" | "till" | "before" | "from" | "since")
+        {
+            return None;
+        }
+        let number = self.number(i + 1, 2)?;
+        let ordinal = matches!(self.word(i + 2), "st" | "nd" | "rd" | "th") && self.touches(i + 1);
+        // "On the 5th floor" and "by the 3rd attempt" are no days.
+        let thing = self.tokens.get(i + 3).is_some_and(|next| {
+            next.kind == super::Kind::Word
+                && !matches!(
+                    self.word(i + 3),
+                    "and" | "at" | "in" | "with" | "for" | "but" | "so" | "to" | "then" | "because"
+                )
+        });
+        if !ordinal || thing || !(1..=31).contains(&number) {
+            return None;
+        }
+        let back = self.direction == Direction::Past;
+        let first = self.today.first_of_month();
+        let months = (0..4).filter_map(|step: i64| first.checked_add((if back { -step } else { step }).months()).ok());
+        let mut days = months.filter_map(|month| date(i64::from(month.year()), i64::from(month.month()), number));
+        day(days.find(|day| if back { *day <= self.today } else { *day >= self.today })?, false, 3)
     }
 
-    /// The everyday words of other languages.
-    pub(super) fn foreign(&self, i: usize) -> Option<Match> {
-        let token = &self.tokens[i];
-        if let Some((_, days)) = FOREIGN.iter().find(|(word, _)| token.lower == *word) {
-            // "por la mañana" and "de la mañana" are the morning.
-            let morning = token.lower == "mañana" && matches!(self.before(i), "la" | "esta");
-            return if morning { None } else { self.shift(*days, 1) };
-        }
-        let (word, days) = UNSPACED.iter().find(|(word, _)| token.lower.starts_with(word))?;
-        let mut hit = self.shift(*days, 1)?;
-        hit.ends = Some(token.span.start + word.len());
-        debug_assert!(self.text.is_char_boundary(token.span.start + word.len()));
-        Some(hit)
+    /// That day of this week (0) or the next (1).
+    pub(super) fn in_week(&self, wanted: Weekday, weeks: i64) -> Option<Date> {
+        let offset = i64::from(wanted.to_monday_zero_offset());
+        monday_of(self.today)?.checked_add((7 * weeks + offset).days()).ok()
     }
 }

@@ -14,6 +14,50 @@ pub(super) const ASKING: &[&str] = &[
     "does that", "does anyone", "don't you", "isn't it", "aren't you",
 ];
 
+/// Subjects of a question, behind its verb.
+#[rustfmt::skip]
+pub(super) const ASKED: &[&str] = &[
+    "i", "you", "u", "we", "he", "she", "it", "they", "there", "this", "that", "these", "those", "the", "a", "an", "my", "your",
+    "our", "his", "her", "their", "anyone", "anybody", "someone", "somebody", "everyone", "people",
+];
+
+/// Behind "what" or "how" these tell instead of asking.
+pub(super) const TOLD: &[&str] =
+    &["i", "i'm", "i've", "we", "we're", "he", "she", "they", "my", "our", "matters", "happened", "ever"];
+
+/// Verbs that change places with the subject of a question.
+pub(super) const INVERTING: &[&str] =
+    &["is", "are", "was", "were", "do", "does", "did", "should", "can", "could", "will", "would", "have", "has"];
+
+/// What "any" asks for.
+pub(super) const ANY: &[&str] = &[
+    "ideas",
+    "idea",
+    "tips",
+    "tip",
+    "advice",
+    "suggestions",
+    "suggestion",
+    "recommendations",
+    "recommendation",
+    "good",
+    "chance",
+    "thoughts",
+    "way",
+    "news",
+    "updates",
+    "other",
+    "recipes",
+    "places",
+    "books",
+];
+
+/// Numbers in words: what is counted is said of something.
+pub(super) const NUMBERS: &[&str] = &[
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
+    "thirty", "forty", "fifty", "hundred", "thousand", "half", "twice",
+];
+
 /// Whole sentences that begin so are thanks.
 #[rustfmt::skip]
 pub(super) const THANKS: &[&str] = &[
@@ -62,7 +106,11 @@ pub(super) const SMALL_TALK: &[&str] = &[
     "안녕히 주무세요", "잘 자", "잘 자요", "잘 가", "네", "예", "응", "아니요", "아니", "알겠습니다", "알겠어요", "알았어", "알았어요", "좋아요", "좋아",
     "좋습니다", "그래요", "그래", "물론이죠", "천만에요", "반갑습니다", "반가워요", "수고하세요", "죄송합니다", "정말", "정말요", "와", "대박", "ㅋㅋ", "ㅎㅎ", "你好",
     "您好", "早上好", "晚上好", "下午好", "晚安", "再见", "拜拜", "好的", "好", "明白了", "知道了", "没问题", "没关系", "不客气", "是的", "对", "嗯", "哈哈",
-    "太好了", "不好意思", "可以",
+    "太好了", "不好意思", "可以", "nvm", "ty", "thx", "thanks", "np", "fair enough", "moving on", "you're a lifesaver", "no rush",
+    "see you all", "good point", "gracias", "eso es todo", "nada más", "madre mía", "ya está", "listo", "anda", "pues", "bueno",
+    "спс", "спасибо", "благодарю", "ага", "угу", "ну", "так", "точно", "именно", "дальше", "давай", "давайте", "вот", "это точно",
+    "ничего", "неважно", "ありがと", "どうも", "それな", "やった", "かわいい", "いいね", "そうだね", "おっけー", "ok", "넵", "넹", "맞아요", "맞아",
+    "고마워요", "고마워", "고맙습니다", "감사합니다", "감사해요", "너무 귀여워요", "귀여워요", "하하", "헐", "오", "아하", "굿", "哈哈哈", "谢谢",
 ];
 
 /// First words of a request to do something now.
@@ -73,7 +121,10 @@ pub(super) const ORDERS: &[&str] = &[
     "suggest", "recommend", "search", "proofread", "correct", "improve", "convert", "calculate", "continue", "try",
     "read", "review", "analyze", "analyse", "debug", "run", "refactor", "add", "remove", "change", "open", "send",
     "play", "go", "come", "wait", "stop", "imagine", "provide", "see", "think", "take", "guess", "enjoy", "keep",
-    "feel", "hang", "hold", "shorten", "paraphrase",
+    "feel", "hang", "hold", "shorten", "paraphrase", "undo", "redo", "merge", "revert", "retry", "repeat", "rename", "delete",
+    "replace", "insert", "sort", "sum", "split", "expand", "rephrase", "outline", "brainstorm", "define", "elaborate", "simplify",
+    "polish", "tweak", "adjust", "paste", "skip", "ignore", "forget", "swap", "test", "deploy", "commit", "push", "print",
+    "visualize", "visualise", "optimize", "optimise", "build", "design", "plan", "teach", "quiz", "roleplay", "answer", "name",
 ];
 
 /// The same in other languages, as far as the form is a clear imperative.
