@@ -7,3 +7,5 @@ mod cli;
 mod client;
 mod door;
 mod drain;
+mod paging;
+mod speakers;
