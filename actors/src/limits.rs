@@ -24,6 +24,8 @@ pub const SPEAKER_CHARS_MAX: usize = 80;
 pub const PAGE_MAX: u64 = 500;
 /// A page of a list when the client does not say.
 pub const PAGE_DEFAULT: u64 = 20;
+/// Ids that a page of one speaker's memories may leave out: more than one commit holds, so more than share an instant.
+pub const SKIP_IDS_MAX: usize = 10_000;
 /// Hits of a search.
 pub const HITS_MAX: u64 = 100;
 /// Hits of a search when the client does not say.

@@ -174,7 +174,7 @@ async fn forgetting_is_gone_from_every_read_and_of_the_past() {
     assert!(verified.ok, "{verified:?}");
     let history = History { profile: "alice".to_owned(), memory_id: id, as_of: None };
     let events = system.profile_history(&acme(), history).await.expect("history").reply.events;
-    let types: Vec<_> = events.iter().map(|event| event.event_type.as_str()).collect();
+    let types: Vec<_> = events.iter().map(|it| it.event.event_type.as_str()).collect();
     assert_eq!(types, ["saved", "forgot"]);
     system.stop().await;
 }

@@ -18,7 +18,12 @@ impl Args {
     pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
         let history = shell.call(History { profile: shell.profile(), memory_id: self.id, as_of: self.as_of }).await?;
         shell.screen.reply(&history, |screen, history| {
-            tables::page(tables::events(screen, &history.events), None, "nothing happened to it")
+            let events: Vec<_> = history.events.iter().map(|it| it.event.clone()).collect();
+            let table = tables::page(tables::events(screen, &events), None, "nothing happened to it");
+            match history.events.iter().find_map(|it| it.speaker.as_deref()) {
+                Some(speaker) => format!("{table}\nsaid by {}", words::harmless(speaker)),
+                None => table,
+            }
         })?;
         Ok(Outcome::Done)
     }

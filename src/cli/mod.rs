@@ -101,7 +101,7 @@ enum Command {
     History(history::Args),
     /// Summarise a profile or a session
     Summary(summary::Args),
-    /// Add, list or remove speakers
+    /// Add, list or remove speakers, or list what one of them said
     Speaker(speaker::Args),
     /// List profiles
     Profiles(profiles::Args),

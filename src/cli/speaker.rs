@@ -2,11 +2,17 @@
 
 use comfy_table::Cell;
 use memlog_actors::api::{
-    AsOf,
-    speaker::{Add, List, Listed, Remove},
+    AsOf, Time,
+    speaker::{Add, List, Listed, Memories, MemoriesPage, Remove},
 };
 
-use super::{Outcome, Shell, fail::Fail, screen::Screen, tables::moment, words};
+use super::{
+    Outcome, Shell,
+    fail::Fail,
+    screen::Screen,
+    tables::{self, moment},
+    words,
+};
 
 /// What to do.
 #[derive(Debug, clap::Args)]
@@ -33,6 +39,26 @@ enum Action {
         /// A registered name
         name: String,
     },
+    /// List what one speaker said, newest first
+    Memories(Said),
+}
+
+#[derive(Debug, clap::Args)]
+struct Said {
+    /// A registered name, or `me`
+    name: String,
+    /// A page, 1 to 500 [default: 20]
+    #[arg(long, short = 'n')]
+    limit: Option<u64>,
+    /// Only what was stored at this time or earlier; the page before says which
+    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    before: Option<Time>,
+    /// Not this one, which the page before showed of that time; may be repeated
+    #[arg(long = "skip-id", value_name = "ID", requires = "before")]
+    skip_ids: Vec<String>,
+    /// As the log stood at this position or time
+    #[arg(long, value_name = "SEQ|TIME", value_parser = words::as_of)]
+    as_of: Option<AsOf>,
 }
 
 impl Args {
@@ -51,6 +77,11 @@ impl Args {
             Action::List { as_of } => {
                 let listed = shell.call(List { profile, as_of }).await?;
                 shell.screen.reply(&listed, people)?;
+            }
+            Action::Memories(Said { name: speaker, limit, before, skip_ids, as_of }) => {
+                let skip_ids = (!skip_ids.is_empty()).then_some(skip_ids);
+                let page = shell.call(Memories { profile, speaker, limit, before, skip_ids, as_of }).await?;
+                shell.screen.reply(&page, said)?;
             }
             Action::Remove { name } => {
                 let done = shell.call(Remove { profile, speaker: name.clone() }).await?;
@@ -74,4 +105,19 @@ fn people(screen: &Screen, listed: &Listed) -> String {
         ]);
     }
     format!("{table}\n{} of at most {}", listed.count, listed.limit)
+}
+
+fn said(screen: &Screen, page: &MemoriesPage) -> String {
+    if page.memories.is_empty() {
+        return "no memories".to_owned();
+    }
+    let table = tables::records(screen, &page.memories);
+    let text = format!("{table}\n{} sentences; forgetting these memories erases them", page.points_to_delete);
+    match page.next_before {
+        None => text,
+        Some(before) => {
+            let skip: String = page.next_skip_ids.iter().map(|id| format!(" --skip-id {id}")).collect();
+            format!("{text}\nmore: --before {before}{skip}")
+        }
+    }
 }

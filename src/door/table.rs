@@ -121,6 +121,7 @@ fn rows() -> Vec<Row> {
         command::<speaker::Add>("Registers a speaker"),
         read::<speaker::List>("Registered speakers"),
         command::<speaker::Remove>("Takes a speaker's name off everything"),
+        read::<speaker::Memories>("What one speaker said, newest first"),
         read::<job::Get>("One extraction job"),
         read::<job::List>("Extraction jobs, newest first"),
         command::<job::Retry>("Queues a failed job again"),

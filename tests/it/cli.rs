@@ -159,6 +159,39 @@ fn messages_can_come_through_a_pipe() {
     assert_eq!((reply["accepted"].as_u64(), reply["session_id"].as_str()), (Some(1), Some("piped")));
 }
 
+// People ask by person: who is known, what one of them said, and what goes when a name goes.
+#[test]
+fn a_speaker_is_added_listed_read_and_removed() {
+    let memlog = Memlog::new();
+    memlog.ok(&["speaker", "add", "さくら"]);
+    for text in ["I will bring the tent.", "The tent leaks.", "I sold the tent."] {
+        memlog.json(&["remember", text, "--speaker", "さくら"]);
+    }
+    memlog.remember("The tent is green.");
+    memlog.json(&["remember", "I will book the tent site.", "--speaker", "me"]);
+    let found = memlog.json(&["search", "tent", "--speaker", "さくら"]).remove(0);
+    assert_eq!(contents(&found).len(), 3);
+    let listed = memlog.json(&["speaker", "list"]).remove(0);
+    assert_eq!(
+        (&listed["speakers"][0]["memories"], &listed["count"], &listed["limit"]),
+        (&3.into(), &1.into(), &50.into())
+    );
+
+    let first = memlog.json(&["speaker", "memories", "さくら", "-n", "2"]).remove(0);
+    assert_eq!(contents(&first), ["I sold the tent.", "The tent leaks."]);
+    assert_eq!((&first["chunks"], &first["points_to_delete"]), (&2.into(), &2.into()));
+    let (before, skip) = (first["next_before"].as_str().unwrap(), first["next_skip_ids"][0].as_str().unwrap());
+    let next = ["speaker", "memories", "さくら", "--before", before, "--skip-id", skip];
+    assert_eq!(contents(&memlog.json(&next).remove(0)), ["I will bring the tent."]);
+    let told = memlog.ok(&["speaker", "memories", "さくら", "-n", "2"]);
+    assert!(told.contains(&format!("more: --before {before} --skip-id {skip}")), "{told}");
+    assert!(memlog.ok(&["speaker", "memories", "me"]).contains("book the tent site"));
+
+    memlog.ok(&["speaker", "remove", "さくら"]);
+    let (code, error) = memlog.refused(&["speaker", "memories", "さくら"]);
+    assert_eq!((code, error["speaker"].as_str()), (1, Some("さくら")));
+}
+
 // Views can be thrown away at any time; what they answered before, they must answer again.
 #[test]
 fn a_rebuild_changes_no_answer() {

@@ -8,3 +8,5 @@ mod client;
 mod door;
 mod drain;
 mod jobs;
+mod paging;
+mod speakers;

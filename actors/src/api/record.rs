@@ -104,6 +104,8 @@ pub struct Linked {
     pub record_type: ItemType,
     /// Its text.
     pub content: String,
+    /// Who said it, if tagged.
+    pub speaker: Option<String>,
     /// The label of the link by which it was reached, as seen from where one came.
     pub relation_type: String,
     /// How many links away.

@@ -20,6 +20,7 @@ mod words;
 pub use corpus::{Corpus, Doc, Scored};
 pub use question::{DateSpan, Precision, Question};
 pub use rank::{Breadth, Hit, rank};
+pub(crate) use words::sentences;
 pub use words::{asks, one_line};
 
 /// Cosine of all-MiniLM-L6-v2 below which a document that shares no word with the question is held to be about

@@ -32,7 +32,7 @@ fn turns_direction(c: char) -> bool {
 }
 
 /// The sentences of a text, in order, trimmed, none empty. Line breaks end a sentence; abbreviations do not.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
         let mut open = String::new();

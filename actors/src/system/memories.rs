@@ -14,7 +14,7 @@ use super::{
 use crate::{
     api::{
         Answer, Context, Error,
-        profile::{History, HistoryOf, Memories, MemoriesPage, Memory, OneMemory},
+        profile::{Happened, History, HistoryOf, Memories, MemoriesPage, Memory, OneMemory},
         record::{ItemType, Status},
     },
     view::catalog::ListFilter,
@@ -94,6 +94,14 @@ impl System {
         if events.is_empty() {
             return Err(Error::not_found("memory_id", &request.memory_id));
         }
+        let seen = self.views_at(place, moment).await?;
+        let now = self.now();
+        let speaker = seen.read(|state| {
+            let doc = state.catalog.find(&request.memory_id)?;
+            let it = state.catalog.visible(doc, now)?;
+            it.speaker.and_then(|id| state.catalog.speaker_name(id)).map(str::to_owned)
+        });
+        let events = events.into_iter().map(|event| Happened { event, speaker: speaker.clone() }).collect();
         Ok(Answer::fresh(HistoryOf { events }))
     }
 }

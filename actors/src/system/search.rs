@@ -75,6 +75,7 @@ impl System {
             limit,
             reference: request.reference_date.map(crate::api::Time::timestamp),
         };
+        let of_one_speaker = asked.filters.speaker.is_some();
         let answered = self.ask(place, asked, moment).await?;
         let (now, hops) = (self.now(), hops as u32);
         let expand = request.expand.unwrap_or(false);
@@ -86,7 +87,9 @@ impl System {
                 record.linked = (hops > 0).then(|| self.linked(&place, state, hit.doc, hops, now)).transpose()?;
                 memories.push(record);
             }
-            let passages = expand.then(|| self.passages(&place, state, &answered.hits, now)).transpose()?;
+            // A passage is made of what several people said and has no tag: asked for one person there is none.
+            let around = if of_one_speaker { &[] } else { answered.hits.as_slice() };
+            let passages = expand.then(|| self.passages(&place, state, around, now)).transpose()?;
             let mode = answered.mode.to_owned();
             Ok(Answer::fresh(Found { memories, passages, seq: answered.seq, mode }))
         })
@@ -158,10 +161,10 @@ impl System {
         let mut linked = Vec::new();
         for reached in state.catalog.reach(doc, hops, LINKED_MAX, now) {
             let Some(record) = self.record(place, state, reached.doc, Shown::WithContent, now)? else { continue };
-            let Record { id, item_type, content, .. } = record;
+            let Record { id, item_type, content, speaker, .. } = record;
             let content = content.flatten().unwrap_or_default();
             let (relation_type, hops) = (reached.label, reached.hops);
-            linked.push(Linked { id, record_type: item_type, content, relation_type, hops });
+            linked.push(Linked { id, record_type: item_type, content, speaker, relation_type, hops });
         }
         Ok(linked)
     }

@@ -1,6 +1,6 @@
-//! `speaker.add`, `speaker.list`, `speaker.remove`, and how a name becomes a registration.
+//! `speaker.add`, `speaker.list`, `speaker.remove`, `speaker.memories`, and how a name becomes a registration.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memlog_events::ids::{Micros, SpeakerId};
 
@@ -9,20 +9,22 @@ use super::{
     command::{Begun, refused},
     lookup::by,
     past::{Moment, Seen},
-    records::is_record,
+    records::{Shown, is_record},
     validate,
 };
 use crate::{
     api::{
         Answer, Context, Done, Error,
         error::Kind,
-        speaker::{Add, Added, List, Listed, Remove, Speaker},
+        speaker::{Add, Added, List, Listed, Memories, MemoriesPage, Remove, Speaker},
     },
     domain::{
         Place, Rejection,
         profile::{AddSpeaker, Registered, RemoveSpeaker},
     },
     entity::Failure,
+    limits::SKIP_IDS_MAX,
+    recall::sentences,
     view::{State, catalog::Catalog},
 };
 
@@ -122,6 +124,65 @@ impl System {
         self.views(place).await?;
         Ok(Answer::fresh(Done {}))
     }
+}
+
+impl System {
+    /// `speaker.memories`
+    pub async fn speaker_memories(&self, context: &Context, request: Memories) -> Result<Answer<MemoriesPage>, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(&request.profile)?;
+        validate::speaker(&request.speaker)?;
+        let limit = validate::page(request.limit)?;
+        let (before, skip) = cursor(&request)?;
+        let moment = self.moment(request.as_of)?;
+        let place = self.inner.profile(context, &request.profile)?;
+        let seen = self.views_at(place, moment).await?;
+        let now = self.now();
+        seen.read(|state| {
+            let catalog = &state.catalog;
+            let speaker = filtered(state, &request.speaker)?;
+            let shown: HashSet<u32> = skip.iter().filter_map(|id| catalog.find(id)).collect();
+            let (docs, more) = catalog.said_by(speaker, before, &shown, limit, now);
+            let show = |doc: &u32| self.record(&place, state, *doc, Shown::WithContent, now).transpose();
+            let memories: Vec<_> = docs.iter().filter_map(show).collect::<Result<_, _>>()?;
+            let chunks = self.sentences_behind(&place, state, &docs, now)?;
+            let next = docs.last().filter(|_| more).and_then(|doc| catalog.doc(*doc)).map(|it| it.created_at);
+            let at_its_end = |doc: &u32| catalog.doc(*doc).filter(|it| Some(it.created_at) == next);
+            let here = docs.iter().filter_map(at_its_end).map(|it| catalog.client_id(it.id));
+            // Of the same instant still: what earlier pages showed of it must stay out of the next one, too.
+            let earlier = skip.iter().filter(|_| next.is_some() && next == before).cloned();
+            let next_skip_ids = earlier.chain(here).collect();
+            let next_before = next.map(Into::into);
+            Ok(Answer::fresh(MemoriesPage { memories, chunks, points_to_delete: chunks, next_before, next_skip_ids }))
+        })
+    }
+
+    /// Sentences of records and of the messages they were made from, each message once: what forgetting them would erase.
+    fn sentences_behind(&self, place: &Place, state: &State, docs: &[u32], now: Micros) -> Result<u64, Error> {
+        let sources = docs.iter().filter_map(|doc| state.catalog.doc(*doc)).flat_map(|it| &it.sources);
+        let sources: HashSet<u32> = sources.filter_map(|id| state.catalog.by_uuid(id.0)).collect();
+        let mut count = 0;
+        for doc in docs.iter().chain(&sources) {
+            let Some(shown) = self.record(place, state, *doc, Shown::WithContent, now)? else { continue };
+            // What has no sentence in it, such as a lone emoji, is still one thing to erase.
+            count += sentences(&shown.content.flatten().unwrap_or_default()).len().max(1) as u64;
+        }
+        Ok(count)
+    }
+}
+
+/// Where a page of one speaker's memories begins, and what of that instant was shown before. One half says nothing alone.
+fn cursor(request: &Memories) -> Result<(Option<Micros>, &[String]), Error> {
+    let before = validate::time("before", request.before)?;
+    let skip = request.skip_ids.as_deref().unwrap_or_default();
+    if skip.len() > SKIP_IDS_MAX {
+        return Err(Error::past_limit("skip_ids", SKIP_IDS_MAX as u64, "ids"));
+    }
+    skip.iter().try_for_each(|id| validate::id("skip_ids", id))?;
+    if before.is_none() && !skip.is_empty() {
+        return Err(Error::invalid("before", "skip_ids go with the before of the same page"));
+    }
+    Ok((before, skip))
 }
 
 fn speakers(state: &State, now: Micros) -> Vec<Speaker> {

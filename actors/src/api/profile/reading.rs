@@ -86,6 +86,16 @@ pub struct History {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryOf {
     /// Oldest first.
-    pub events: Vec<audit::Event>,
+    pub events: Vec<Happened>,
+}
+
+/// Something that happened to a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Happened {
+    /// What, when and by whom.
+    #[serde(flatten)]
+    pub event: audit::Event,
+    /// Whose words the record is; null once the record or the name is gone.
+    pub speaker: Option<String>,
 }
 verb!(History, "profile", "history", HistoryOf, profile_history);

@@ -106,7 +106,7 @@ pub struct Passage {
 pub struct Found {
     /// Best first, with content and score.
     pub memories: Vec<Record>,
-    /// With `expand`.
+    /// With `expand`; none for one speaker alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passages: Option<Vec<Passage>>,
     /// The position it is true for.

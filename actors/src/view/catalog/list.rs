@@ -1,6 +1,8 @@
 //! Lists: records newest first, a page at a time.
 
-use memlog_events::ids::Micros;
+use std::collections::HashSet;
+
+use memlog_events::ids::{Micros, SpeakerId};
 use uuid::Uuid;
 
 use super::Catalog;
@@ -31,10 +33,36 @@ impl Catalog {
                 && filter.item.is_none_or(|item| it.item == item)
                 && filter.status.is_none_or(|wanted| status() == wanted)
         };
-        let newest = self.ordered.range(..below).rev().filter_map(|(_, id)| self.by_uuid(*id));
-        let mut page: Vec<u32> = newest.filter(listed).take(limit + 1).collect();
-        let more = page.len() > limit;
-        page.truncate(limit);
-        (page, more)
+        cut(self.newest(below).filter(listed), limit)
     }
+
+    /// Up to `limit` valid records of one tag that were created at `before` or earlier and are not among `skip`, newest
+    /// first, and whether there are more.
+    pub fn said_by(
+        &self,
+        speaker: SpeakerId,
+        before: Option<Micros>,
+        skip: &HashSet<u32>,
+        limit: usize,
+        now: Micros,
+    ) -> (Vec<u32>, bool) {
+        // Whatever was created at that instant is below its end.
+        let below = before.map_or(i64::MAX, |at| at.0.saturating_add(1));
+        let listed = |doc: &u32| {
+            let said = self.visible(*doc, now).is_some_and(|it| it.speaker == Some(speaker));
+            said && !skip.contains(doc) && self.is_valid(*doc, now)
+        };
+        cut(self.newest((Micros(below), Uuid::nil())).filter(listed), limit)
+    }
+
+    fn newest(&self, below: After) -> impl Iterator<Item = u32> {
+        self.ordered.range(..below).rev().filter_map(|(_, id)| self.by_uuid(*id))
+    }
+}
+
+fn cut(docs: impl Iterator<Item = u32>, limit: usize) -> (Vec<u32>, bool) {
+    let mut page: Vec<u32> = docs.take(limit + 1).collect();
+    let more = page.len() > limit;
+    page.truncate(limit);
+    (page, more)
 }
