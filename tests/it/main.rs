@@ -7,3 +7,4 @@ mod cli;
 mod client;
 mod door;
 mod drain;
+mod llm;
