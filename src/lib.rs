@@ -2,7 +2,8 @@
 //! memories lives here, and nothing outside this package knows that these technologies exist.
 //!
 //! The rooms: `door` is the API on NATS, and `client` its other side; `nats` the nats-server that memlog can bring along;
-//! `jobs` the queue and the workers of extraction; `cli` the command line; `embed` the embedding model; `serve` opens and closes all that serves, until one of the `signals`.
+//! `jobs` the queue and the workers of extraction; `cli` the command line; `embed` the embedding model; `llm` the language
+//! model; `serve` opens and closes all that serves, until one of the `signals`.
 //!
 //! To add a verb to the door: a row in `door/table.rs` (the verb itself begins in `actors/src/api`). To add a command to
 //! the command line: a file in `cli`, see its sign. To add another model, extractor or clock: implement the trait of
@@ -13,6 +14,7 @@ pub mod client;
 pub mod door;
 pub mod embed;
 pub mod jobs;
+pub mod llm;
 pub mod nats;
 pub mod serve;
 mod signals;

@@ -1,4 +1,4 @@
-//! The holes that the doors fill: a model that embeds, an extractor, a clock. Nothing here knows how they work.
+//! The holes that the doors fill: a model that embeds, an extractor, a narrator, a clock. Nothing here knows how they work.
 
 use std::{borrow::Cow, pin::Pin, time::Duration};
 
@@ -142,6 +142,68 @@ pub trait Extractor: Send + Sync + 'static {
     fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed>;
     /// Type (fact, event, instruction or task) and one-line summary of a text that somebody saves explicitly.
     fn classify(&self, content: &str) -> (RecordType, String);
+    /// The one-line summary alone, where the type is known; never waits for anything.
+    fn line(&self, content: &str) -> String {
+        self.classify(content).1
+    }
+}
+
+/// A session, as a narrator sees it.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The summary so far.
+    pub previous: Option<String>,
+    /// The messages after those it covers, in order; all of the session if there is none.
+    pub turns: Vec<Turn>,
+}
+
+/// One of the records and messages that a question found.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its text.
+    pub text: String,
+    /// Who said it, if that is known.
+    pub speaker: Option<String>,
+    /// When it was said, or happened if that is known.
+    pub said_at: Timestamp,
+}
+
+/// A question, and all that an answer may rest on.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// As it was asked.
+    pub text: String,
+    /// The day that "today" means in it, if the client told.
+    pub asked_at: Option<Timestamp>,
+    /// What was found, best first.
+    pub sources: Vec<Source>,
+    /// At most this many sentences.
+    pub sentences_max: usize,
+}
+
+/// One sentence of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// One line.
+    pub text: String,
+    /// Indices into `Question::sources` that say so; at least one.
+    pub sources: Vec<usize>,
+}
+
+/// Why a narrator wrote nothing. A code only: it is logged in plain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("nothing was written: {code}")]
+pub struct NarrationFailed {
+    /// A short, stable code.
+    pub code: &'static str,
+}
+
+/// Writes texts of its own out of what it is given. Where there is none, or where it fails, the local texts do. Calls block.
+pub trait Narrator: Send + Sync + 'static {
+    /// What a session has been about so far.
+    fn summarise(&self, session: &Session) -> Result<String, NarrationFailed>;
+    /// The answer, resting on the sources alone; empty if they do not answer.
+    fn answer(&self, question: &Question) -> Result<Vec<Sentence>, NarrationFailed>;
 }
 
 /// Tells the time; tests move it.

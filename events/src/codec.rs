@@ -115,6 +115,8 @@ facts! {
     ThreadDeleted: 1 ThreadDeletedV1;
     MessageAppended: 1 MessageAppendedV1;
     MessageDeleted: 1 MessageDeletedV1;
+    Summarised: 1 SummarisedV1;
+    SummaryErased: 1 SummaryErasedV1;
     Saved: 1 SavedV1;
     Superseded: 1 SupersededV1;
     Linked: 1 LinkedV1;
@@ -165,6 +167,7 @@ contents! {
     SpeakerAdded = kind::SpeakerAdded, 1 SpeakerAddedContentV1;
     ThreadCreated = kind::ThreadCreated, 1 ThreadCreatedContentV1;
     MessageAppended = kind::MessageAppended, 1 MessageAppendedContentV1;
+    Summarised = kind::Summarised, 1 SummarisedContentV1;
     Saved = kind::Saved, 1 SavedContentV1;
     Linked = kind::Linked, 1 LinkedContentV1;
 }

@@ -1,13 +1,12 @@
 //! Where a command's requests go: a data folder opened in this process, or a server. Both take the same verbs.
 //!
-//! Here alone the command line meets the other doors: the embedding model, the client of NATS, the clock.
+//! Here alone the command line meets the other doors: the models, the client of NATS, the clock.
 
 use std::{path::Path, sync::Arc};
 
 use jiff::Timestamp;
 use memlog_actors::{
     api::{Context, Verb},
-    extract,
     port::{Clock, Embedder},
     system::{Options, System},
 };
@@ -16,6 +15,7 @@ use super::{fail::Fail, screen::Screen, settings::Settings};
 use crate::{
     client::{CallError, Client},
     embed::{LoadError, MiniLm, ModelFolder},
+    llm,
 };
 
 /// The system in this process, or the way to one in another.
@@ -91,13 +91,14 @@ pub(super) fn options(settings: &Settings, screen: &Screen, used: Model) -> Resu
         },
         Model::Unused => None,
     };
+    let (extractor, _) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
     make_private(&settings.data)?;
     Ok(Options {
         data_dir: settings.data.clone(),
         vault_dir: settings.vault.clone(),
         limits: settings.limits.clone(),
         embedder,
-        extractor: Arc::new(extract::Local),
+        extractor,
         queue: None,
         clock: Arc::new(WallClock),
     })

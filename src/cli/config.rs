@@ -6,6 +6,7 @@ use memlog_actors::limits::Limits;
 use serde::Deserialize;
 
 use super::fail::Fail;
+use crate::llm;
 
 /// What a configuration file may say. Paths are relative to the working directory, as on the command line.
 #[derive(Debug, Default, Deserialize)]
@@ -31,6 +32,8 @@ pub(super) struct File {
     pub(super) agent: Option<String>,
     /// The folder of the embedding model.
     pub(super) model: Option<PathBuf>,
+    /// The language model, if one is to be used.
+    pub(super) llm: llm::Settings,
     /// What an operator may set.
     pub(super) limits: Limits,
 }
@@ -74,6 +77,7 @@ mod tests {
     fn an_unknown_key_is_refused_by_its_name() {
         assert!(parse("dtaa = '/srv/memlog'").is_err_and(|error| error.contains("`dtaa`")));
         assert!(parse("[limits]\nspeaker_max = 3").is_err_and(|error| error.contains("`speaker_max`")));
+        assert!(parse("[llm]\nurl = 'http://h/v1'\nmodle = 'm'").is_err_and(|error| error.contains("`modle`")));
     }
 
     #[test]

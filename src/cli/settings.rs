@@ -12,7 +12,7 @@ use super::{
     fail::Fail,
     screen::Color,
 };
-use crate::door::connect;
+use crate::{door::connect, llm};
 
 /// The flags that every command takes.
 #[derive(Debug, Default, clap::Args)]
@@ -89,6 +89,8 @@ pub(super) struct Settings {
     pub(super) caller: Caller,
     /// The folder of the embedding model, if one was named.
     pub(super) model: Option<PathBuf>,
+    /// The language model, if one is to be used.
+    pub(super) llm: llm::Settings,
     /// The limits.
     pub(super) limits: Limits,
     /// The configuration file that was read.
@@ -98,7 +100,9 @@ pub(super) struct Settings {
 impl Settings {
     /// Flags and variables over the configuration file.
     pub(super) fn new(globals: Globals) -> Result<Self, Fail> {
-        let (file, config) = config::read(globals.config.as_deref())?;
+        let (mut file, config) = config::read(globals.config.as_deref())?;
+        let variable = |name: &str| std::env::var(name).ok();
+        file.llm = file.llm.with_variables(variable).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
         Self::merge(globals, file, config)
     }
 
@@ -141,6 +145,7 @@ impl Settings {
                 ..Caller::default()
             },
             model: globals.model.or(file.model),
+            llm: file.llm,
             limits: file.limits,
             config,
         })
@@ -156,9 +161,11 @@ impl Settings {
         self.profile_named.clone().unwrap_or_else(|| "default".to_owned())
     }
 
-    /// The same settings on another data folder of this process, its vault inside.
+    /// The same settings on another data folder of this process, its vault inside, and with nothing that costs money: a demo
+    /// or a measurement is the same for everybody.
     pub(super) fn in_folder(&self, data: PathBuf) -> Self {
-        Self { data, data_by_flag: true, vault: None, nats: None, nats_named: None, ..self.clone() }
+        let llm = llm::Settings::default();
+        Self { data, data_by_flag: true, vault: None, nats: None, nats_named: None, llm, ..self.clone() }
     }
 }
 

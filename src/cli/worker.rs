@@ -3,15 +3,13 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::Arc,
     time::{Duration, Instant},
 };
-
-use memlog_actors::extract;
 
 use super::{Outcome, fail::Fail, screen::Screen, settings::Settings, tell::Log, words};
 use crate::{
     jobs::Workers,
+    llm,
     signals::{Signals, another},
 };
 
@@ -46,11 +44,12 @@ impl Args {
         let Some(server) = &settings.nats_named else {
             return Err(Fail::Usage("name the NATS server of memlog serve: --nats URL, or MEMLOG_NATS".to_owned()));
         };
+        let (extractor, _) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
         self.log.begin(&screen)?;
         let cannot = |reason: String| Fail::Unserved(reason);
         let mut signals = Signals::listen().map_err(|error| cannot(format!("signals cannot be heard: {error}")))?;
         let workers = tokio::select! {
-            workers = Workers::start(server, parallel, Arc::new(extract::Local)) => workers,
+            workers = Workers::start(server, parallel, extractor) => workers,
             () = signals.next() => return Ok(Outcome::Done),
         };
         let workers = workers.map_err(|error| cannot(error.to_string()))?;

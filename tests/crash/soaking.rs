@@ -21,7 +21,7 @@ use memlog_actors::api::{
     profile::{self, Ingest, Message},
 };
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::{process::Child, time::timeout};
+use tokio::{process::Child, sync::watch, time::timeout};
 
 use crate::world::{Served, World, call, random};
 
@@ -67,7 +67,12 @@ fn message(writer: usize, number: usize) -> (String, String, Ingest) {
 }
 
 /// Sends until it is told to stop; each message until it is acknowledged, whatever dies meanwhile.
-async fn write(client: Client, writer: usize, stop: Arc<AtomicBool>) -> Vec<(String, String)> {
+async fn write(
+    client: Client,
+    writer: usize,
+    stop: Arc<AtomicBool>,
+    count: Arc<watch::Sender<u64>>,
+) -> Vec<(String, String)> {
     let mut accepted = Vec::new();
     let mut pace = tokio::time::interval(PACE);
     for number in 0.. {
@@ -81,6 +86,7 @@ async fn write(client: Client, writer: usize, stop: Arc<AtomicBool>) -> Vec<(Str
             match timeout(ANSWER_MAX, call(&client, Some(&key), &ingest)).await {
                 Ok(Ok(answer)) => {
                     assert_eq!(answer.reply.accepted, 1, "{word}");
+                    count.send_modify(|count| *count += 1);
                     break accepted.push((profile, word));
                 }
                 Ok(Err(CallError::Refused(error))) => {
@@ -157,14 +163,17 @@ async fn a_soak_of_deaths_extracts_every_accepted_message_once() {
     let mut crowd = Crowd::start(&world).await;
     let options = memlog::door::connect::Options::url(world.nats().url());
     let stop = Arc::new(AtomicBool::new(false));
+    let count = Arc::new(watch::Sender::new(0));
+    let mut acknowledged = count.subscribe();
     let mut writers = Vec::new();
     for writer in 0..WRITERS {
         let client = Client::connect(&options).await.unwrap();
-        writers.push(tokio::spawn(write(client, writer, Arc::clone(&stop))));
+        writers.push(tokio::spawn(write(client, writer, Arc::clone(&stop), Arc::clone(&count))));
     }
     let (begun, wanted) = (Instant::now(), wanted());
     while begun.elapsed() < wanted {
-        tokio::time::sleep(Duration::from_millis(random("milliseconds to the next death", 100, 3_000) as u64)).await;
+        let until = *acknowledged.borrow() + random("acknowledgements to the next death", 1, 200) as u64;
+        acknowledged.wait_for(|count| *count >= until).await.expect("the writers go on");
         crowd.kill_one().await;
     }
     stop.store(true, Ordering::Relaxed);

@@ -8,5 +8,6 @@ mod client;
 mod door;
 mod drain;
 mod jobs;
+mod llm;
 mod paging;
 mod speakers;

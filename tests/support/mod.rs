@@ -59,4 +59,5 @@ impl Nats {
     }
 }
 
+pub mod llm;
 pub mod served;

@@ -107,7 +107,8 @@ impl Extractor for EachTurn {
     }
 }
 
-struct Wall;
+/// The wall's clock.
+pub struct Wall;
 
 impl Clock for Wall {
     #[expect(clippy::disallowed_methods, reason = "the tests' clock is the wall's")]

@@ -34,7 +34,7 @@ const FENCES: &[Fence] = &[
     Fence {
         name: "async_nats",
         manifests: ROOT,
-        places: &["src/door/", "src/client.rs", "src/nats/server/tests.rs", "tests/"],
+        places: &["src/door/", "src/jobs/", "src/client.rs", "src/nats/server/tests.rs", "tests/"],
     },
     Fence { name: "axum", manifests: ROOT, places: &["src/", "tests/"] },
     Fence { name: "rmcp", manifests: ROOT, places: &["src/", "tests/"] },

@@ -146,7 +146,7 @@ impl Inner {
         let found: Vec<Found> = finding.extracted.iter().map(|it| found(it, &finding.messages, &known, own)).collect();
         // A node that was restarted since the worker began knows of no try.
         let attempts = self.promises.tries(job).map_or(1, |tries| tries.begun);
-        let command = ApplyExtraction { job, attempts, found, known: said };
+        let command = ApplyExtraction { job, attempts, found, known: said, summary: None };
         let applied = match self.threads.execute(ticket.place, command, None).await {
             Ok(outcome) => outcome.answer,
             Err(Failure::Rejected(Rejection::Gone | Rejection::NoJob)) => return Ok(()),

@@ -300,12 +300,14 @@ fn subjects(facts: &Facts) -> Vec<Uuid> {
         Facts::ExtractionRequested(e) => vec![e.job.0],
         Facts::ExtractionCompleted(e) => vec![e.job.0],
         Facts::ExtractionFailed(e) => vec![e.job.0],
+        Facts::Summarised(e) => vec![e.job.0],
         Facts::ProfileCreated(_)
         | Facts::ProfileDeleted(_)
         | Facts::SpeakerAdded(_)
         | Facts::SpeakerRemoved(_)
         | Facts::ThreadCreated(_)
-        | Facts::ThreadDeleted(_) => Vec::new(),
+        | Facts::ThreadDeleted(_)
+        | Facts::SummaryErased(_) => Vec::new(),
     }
 }
 

@@ -75,6 +75,8 @@ events! {
     ThreadDeleted(ThreadDeletedV1) = 11, "thread_deleted";
     MessageAppended(MessageAppendedV1) = 12, "message_appended", MessageAppended(MessageAppendedContentV1);
     MessageDeleted(MessageDeletedV1) = 13, "message_deleted";
+    Summarised(SummarisedV1) = 14, "summarised", Summarised(SummarisedContentV1);
+    SummaryErased(SummaryErasedV1) = 15, "summary_erased";
     Saved(SavedV1) = 20, "saved", Saved(SavedContentV1);
     Superseded(SupersededV1) = 21, "superseded";
     Linked(LinkedV1) = 22, "linked", Linked(LinkedContentV1);
@@ -93,6 +95,7 @@ impl Facts {
             Self::ProfileDeleted(e) => vec![e.slot],
             Self::ThreadDeleted(e) => vec![e.slot],
             Self::MessageDeleted(e) => e.messages.iter().map(|m| m.1).collect(),
+            Self::SummaryErased(e) => vec![e.slot],
             Self::Unlinked(e) => vec![e.slot],
             Self::Forgot(e) => std::iter::once(e.slot)
                 .chain(e.messages.iter().map(|m| m.1))
@@ -125,6 +128,7 @@ impl Content {
             Self::SpeakerAdded(c) => &c.by,
             Self::ThreadCreated(c) => &c.by,
             Self::MessageAppended(c) => &c.by,
+            Self::Summarised(c) => &c.by,
             Self::Saved(c) => &c.by,
             Self::Linked(c) => &c.by,
             Self::By(c) => &c.by,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ByV1;
 use crate::{
     code::RoleCode,
-    ids::{Digest, MessageId, Micros, Slot, SpeakerId},
+    ids::{Digest, JobId, MessageId, Micros, Slot, SpeakerId},
 };
 
 /// `thread_created`, the first event of a thread's stream.
@@ -84,4 +84,32 @@ pub struct MessageAppendedContentV1 {
 pub struct MessageDeletedV1 {
     /// The messages and their slots.
     pub messages: Vec<(MessageId, Slot)>,
+}
+
+/// `summarised`: what the thread has been about so far, as a model put it. Until one is erased all summaries of a thread have the
+/// same slot, so that forgetting any message of it takes every one of them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SummarisedV1 {
+    /// The slot of the thread's summaries.
+    pub slot: Slot,
+    /// The job that had it written.
+    pub job: JobId,
+    /// The ordinal of the last message that it covers.
+    pub through: u32,
+}
+
+/// The summary.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SummarisedContentV1 {
+    /// Plain text on one line.
+    pub text: String,
+    /// Nobody: a job has no caller.
+    pub by: ByV1,
+}
+
+/// `summary_erased`: something that the summaries rest on is gone, and so are they; erases `slot`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SummaryErasedV1 {
+    /// The slot of the thread's summaries.
+    pub slot: Slot,
 }

@@ -59,6 +59,8 @@ fn people() -> Vec<(&'static str, Facts)> {
                 messages: vec![(MessageId(uuid(5)), slot(4)), (MessageId(uuid(6)), slot(5))],
             }),
         ),
+        ("summarised", Facts::Summarised(SummarisedV1 { slot: slot(8), job: JobId(uuid(11)), through: 258 })),
+        ("summary_erased", Facts::SummaryErased(SummaryErasedV1 { slot: slot(8) })),
     ]
 }
 
@@ -156,6 +158,10 @@ pub(crate) fn contents() -> Vec<(&'static str, Content)> {
                 metadata: text("{}"),
                 by: by(),
             }),
+        ),
+        (
+            "summarised_content",
+            Content::Summarised(SummarisedContentV1 { text: text("Ada talked about cats."), by: by() }),
         ),
         (
             "saved_content",

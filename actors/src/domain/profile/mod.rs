@@ -75,4 +75,8 @@ impl HoldsRecords for Profile {
     fn expired_messages(&self, _: Micros) -> Vec<(MessageId, Slot)> {
         Vec::new()
     }
+
+    fn summary_slot(&self) -> Option<Slot> {
+        None
+    }
 }

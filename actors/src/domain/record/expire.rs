@@ -2,7 +2,7 @@
 
 use memlog_events::event::{ExpiredV1, Facts};
 
-use super::HoldsRecords;
+use super::{HoldsRecords, summary_erased};
 use crate::domain::{Command, Decision, Fact, Inputs, Place, Rejection};
 
 /// Erases every record and message of the stream whose time is over.
@@ -27,7 +27,8 @@ impl<A: HoldsRecords> Command<A> for Expire {
         let ids: Vec<_> = records.iter().map(|record| record.0).collect();
         let relations = state.records().relations_of(&ids);
         let expired = ExpiredV1 { records, messages, relations };
-        Ok(Decision::of(vec![Fact { facts: Facts::Expired(expired), content: None }], ()))
+        let fact = Fact { facts: Facts::Expired(expired), content: None };
+        Ok(Decision::of(std::iter::once(fact).chain(summary_erased(state)).collect(), ()))
     }
 }
 

@@ -6,7 +6,7 @@ use memlog_events::{
     ids::RecordId,
 };
 
-use super::HoldsRecords;
+use super::{HoldsRecords, summary_erased};
 use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone};
 
 /// Forgets one record.
@@ -48,7 +48,8 @@ impl<A: HoldsRecords> Command<A> for Forget {
         let relations = records.relations_of(&[self.record]);
         let forgot = ForgotV1 { record: self.record, slot: record.slot, messages, relations };
         let fact = Fact { facts: Facts::Forgot(forgot), content: by_alone(&self.by, place, state.stream_slot()) };
-        Ok(Decision::of(vec![fact], Forgotten(self.record)))
+        let events = std::iter::once(fact).chain(summary_erased(state)).collect();
+        Ok(Decision::of(events, Forgotten(self.record)))
     }
 }
 

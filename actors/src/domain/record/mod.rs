@@ -12,7 +12,7 @@ pub use forget::{Forget, Forgotten};
 use memlog_events::{
     batch::{Claim, Holder},
     code::{LinkCode, TypeCode},
-    event::{ByV1, Content, Facts, SavedContentV1, SavedV1},
+    event::{ByV1, Content, Facts, SavedContentV1, SavedV1, SummaryErasedV1},
     ids::{Digest, JobId, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, SpeakerId},
 };
 pub use remember::{Remember, Stored};
@@ -265,6 +265,14 @@ pub trait HoldsRecords: super::Aggregate {
     fn message_slot(&self, id: MessageId) -> Option<Slot>;
     /// Messages whose time is over.
     fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)>;
+    /// The slot of its summaries, if it has any.
+    fn summary_slot(&self) -> Option<Slot>;
+}
+
+/// Goes with every event that takes something out of a stream: its summaries may repeat it.
+pub(crate) fn summary_erased(state: &impl HoldsRecords) -> Option<Fact> {
+    let facts = Facts::SummaryErased(SummaryErasedV1 { slot: state.summary_slot()? });
+    Some(Fact { facts, content: None })
 }
 
 /// Who and where, of most commands.

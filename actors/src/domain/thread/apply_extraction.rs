@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use memlog_events::{
     batch::Outcome,
     code::TypeCode,
-    event::{ByV1, ExtractionCompletedV1, Facts, SavedContentV1},
-    ids::{Digest, JobId, MessageId, Micros, RecordId, SpeakerId},
+    event::{ByV1, Content, ExtractionCompletedV1, Facts, SavedContentV1, SummarisedContentV1, SummarisedV1},
+    ids::{Digest, JobId, KeyPath, MessageId, Micros, RecordId, Slot, SpeakerId},
 };
 
 use super::{JobState, Thread};
@@ -32,6 +32,15 @@ pub struct Found {
     pub corrects: Option<RecordId>,
 }
 
+/// What a model wrote about the thread up to the job's last message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewSummary {
+    /// Plain text on one line.
+    pub text: String,
+    /// The thread's `changes` when the messages for it were read.
+    pub changes: u32,
+}
+
 /// Applies a job's result. Delivered twice, it changes nothing the second time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ApplyExtraction {
@@ -43,6 +52,8 @@ pub struct ApplyExtraction {
     pub found: Vec<Found>,
     /// Statements that valid records of the profile's other streams already make, and under whose tag.
     pub known: Said,
+    /// The summary of the thread, if one was written.
+    pub summary: Option<NewSummary>,
 }
 
 /// The records made, in the order of what was found; none for what was dropped.
@@ -64,7 +75,7 @@ impl Command<Thread> for ApplyExtraction {
 
     fn decide(&self, state: &Thread, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Applied>, Rejection> {
         let slot = state.slot.filter(|_| !state.deleted).ok_or(Rejection::Gone)?;
-        let (job, _) = state.jobs.get(&self.job).ok_or(Rejection::NoJob)?;
+        let (job, messages) = state.jobs.get(&self.job).ok_or(Rejection::NoJob)?;
         if *job == JobState::Done {
             return Ok(Decision::nothing(Applied::default()));
         }
@@ -92,6 +103,7 @@ impl Command<Thread> for ApplyExtraction {
         let dropped = (self.found.len() - records.len()) as u32;
         let completed = ExtractionCompletedV1 { job: self.job, records, attempts: self.attempts, dropped };
         decision.events.push(Fact { facts: Facts::ExtractionCompleted(completed), content: None });
+        decision.events.extend(self.summarised(messages, slot, state, place, inputs));
         let Decision { events, claims, listed, answer } = decision;
         Ok(Decision { events, claims, listed, answer: Applied(answer) })
     }
@@ -101,6 +113,27 @@ impl Command<Thread> for ApplyExtraction {
 pub type Said = BTreeSet<(Option<SpeakerId>, Digest)>;
 
 impl ApplyExtraction {
+    /// The summary, unless a newer one is there or what it was written from is gone.
+    fn summarised(
+        &self,
+        messages: &[MessageId],
+        thread_slot: Slot,
+        state: &Thread,
+        place: &Place,
+        inputs: &mut dyn Inputs,
+    ) -> Option<Fact> {
+        let summary = self.summary.as_ref().filter(|summary| summary.changes == state.changes)?;
+        let through = messages.iter().filter_map(|id| state.ordinals.get(id)).copied().max()?;
+        if state.summary.is_some_and(|newest| newest.through >= through) {
+            return None;
+        }
+        let slot = state.summary.map_or_else(|| inputs.slot(), |summaries| summaries.slot);
+        let content = SummarisedContentV1 { text: summary.text.clone(), by: ByV1::default() };
+        let keys = KeyPath { scope: place.scope_slot, stream: thread_slot, subject: slot };
+        let facts = Facts::Summarised(SummarisedV1 { slot, job: self.job, through });
+        Some(Fact { facts, content: Some((Content::Summarised(content), keys)) })
+    }
+
     /// The record to be, unless every message it rests on is gone or the profile already says so.
     fn record(&self, found: &Found, state: &Thread, inputs: &dyn Inputs) -> Option<NewRecord> {
         let living = found.sources.iter().filter(|id| state.living(**id, inputs.now()).is_some());
@@ -131,7 +164,7 @@ impl ApplyExtraction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{record::Forget, testing::*};
+    use crate::domain::{record::Forget, testing::*, thread::SummaryState};
 
     fn found(text: &str, source: MessageId) -> Found {
         Found {
@@ -145,7 +178,12 @@ mod tests {
     }
 
     fn apply(job: JobId, found: Vec<Found>) -> ApplyExtraction {
-        ApplyExtraction { job, attempts: 1, found, known: BTreeSet::new() }
+        ApplyExtraction { job, attempts: 1, found, known: BTreeSet::new(), summary: None }
+    }
+
+    fn summarising(job: JobId, changes: u32) -> ApplyExtraction {
+        let summary = Some(NewSummary { text: "Lisbon.".to_owned(), changes });
+        ApplyExtraction { summary, ..apply(job, Vec::new()) }
     }
 
     // Queues deliver at least once: the second delivery must change nothing.
@@ -221,5 +259,49 @@ mod tests {
         let records = given.state.records();
         assert_eq!(records.records.len(), 2);
         assert!(!records.is_valid(old.expect("made"), given.now()));
+    }
+
+    // All summaries of a thread share a key, so that one overwritten slot takes every one of them.
+    #[test]
+    fn summaries_go_with_anything_that_is_forgotten() {
+        let mut given = Story::<Thread>::new();
+        let one = given.do_(ingest("trip", &["I live in Lisbon"]));
+        let job = one.job.expect("job");
+        let made = ApplyExtraction { found: vec![found("Lives in Lisbon", one.messages[0])], ..summarising(job, 0) };
+        let record = given.do_(made).0[0].expect("made");
+        let first = given.state.summary.expect("summarised");
+        let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
+        given.do_(summarising(two.job.expect("job"), 0));
+        assert_eq!(given.state.summary, Some(SummaryState { through: 1, ..first }));
+        given.do_(Forget { record, by: ByV1::default() });
+        assert_eq!((given.last().facts.erases(), given.state.summary), (vec![first.slot], None));
+        let three = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat", "and a dog"]));
+        given.do_(summarising(three.job.expect("job"), 1));
+        assert_ne!(given.state.summary.expect("a new one").slot, first.slot);
+    }
+
+    // A model may take a minute; what was forgotten meanwhile must not come back in its words.
+    #[test]
+    fn a_summary_of_what_is_gone_is_dropped() {
+        let mut given = Story::<Thread>::new();
+        let one = given.do_(ingest("trip", &["I live in Lisbon"]));
+        let made = apply(one.job.expect("job"), vec![found("Lives in Lisbon", one.messages[0])]);
+        let record = given.do_(made).0[0].expect("made");
+        let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
+        given.do_(Forget { record, by: ByV1::default() });
+        given.do_(summarising(two.job.expect("job"), 0));
+        assert_eq!((given.last().facts.name(), given.state.summary), ("extraction_completed", None));
+    }
+
+    // Somebody retries an old job that had failed.
+    #[test]
+    fn an_older_summary_does_not_take_the_place_of_a_newer_one() {
+        let mut given = Story::<Thread>::new();
+        let one = given.do_(ingest("trip", &["I live in Lisbon"]));
+        let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
+        given.do_(summarising(two.job.expect("job"), 0));
+        given.do_(summarising(one.job.expect("job"), 0));
+        assert_eq!(given.last().facts.name(), "extraction_completed");
+        assert_eq!(given.state.summary.map(|summary| summary.through), Some(1));
     }
 }

@@ -10,7 +10,7 @@ mod retry_extraction;
 
 use std::collections::BTreeMap;
 
-pub use apply_extraction::{Applied, ApplyExtraction, Found, Said};
+pub use apply_extraction::{Applied, ApplyExtraction, Found, NewSummary, Said};
 pub use delete::Delete;
 pub use fail_extraction::FailExtraction;
 pub use ingest::{Append, Ingest, Ingested, NewMessage, resend_digest};
@@ -59,6 +59,15 @@ pub enum JobState {
     Failed,
 }
 
+/// The summaries of a thread as decisions see them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SummaryState {
+    /// The slot of all of them.
+    pub slot: Slot,
+    /// The ordinal of the last message that the newest covers.
+    pub through: u32,
+}
+
 /// A thread as decisions see it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Thread {
@@ -74,6 +83,10 @@ pub struct Thread {
     pub records: Records,
     /// Its jobs and the messages each looks at.
     pub jobs: BTreeMap<JobId, (JobState, Vec<MessageId>)>,
+    /// Its summaries, if it has any.
+    pub summary: Option<SummaryState>,
+    /// How often something of it was erased or superseded: a summary that was begun before the last time may repeat it.
+    pub changes: u32,
 }
 
 impl Thread {
@@ -95,10 +108,13 @@ impl Thread {
 
 impl Aggregate for Thread {
     const KIND: StreamKind = StreamKind::THREAD;
-    const SNAPSHOT_LAYOUT: u16 = 1;
+    const SNAPSHOT_LAYOUT: u16 = 2;
 
     fn evolve(&mut self, facts: &Facts, _: Micros) {
         self.records.evolve(facts);
+        if changes(facts) {
+            self.changes += 1;
+        }
         match facts {
             Facts::ThreadCreated(e) => self.slot = Some(e.slot),
             Facts::ThreadDeleted(_) => self.deleted = true,
@@ -117,6 +133,8 @@ impl Aggregate for Thread {
             Facts::MessageDeleted(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::Forgot(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::Expired(e) => self.gone(e.messages.iter().map(|m| m.0)),
+            Facts::Summarised(e) => self.summary = Some(SummaryState { slot: e.slot, through: e.through }),
+            Facts::SummaryErased(_) => self.summary = None,
             Facts::ExtractionRequested(e) => {
                 self.jobs.insert(e.job, (JobState::Open, e.messages.clone()));
             }
@@ -125,6 +143,11 @@ impl Aggregate for Thread {
             _ => {}
         }
     }
+}
+
+/// Whether an event erases or supersedes something that its thread said.
+pub(crate) fn changes(facts: &Facts) -> bool {
+    matches!(facts, Facts::MessageDeleted(_) | Facts::Forgot(_) | Facts::Expired(_) | Facts::Superseded(_))
 }
 
 impl Thread {
@@ -155,5 +178,9 @@ impl HoldsRecords for Thread {
     fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)> {
         let over = |message: &&MessageState| message.expires_at.is_some_and(|at| at <= now);
         self.messages.iter().filter(over).filter_map(|message| Some((message.id, message.slot?))).collect()
+    }
+
+    fn summary_slot(&self) -> Option<Slot> {
+        self.summary.map(|summary| summary.slot)
     }
 }

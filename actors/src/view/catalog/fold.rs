@@ -9,9 +9,10 @@ use memlog_events::{
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Catalog, Doc, Job, Relation, Speaker, Thread};
+use super::{Catalog, Doc, Job, Relation, Speaker, Thread, ThreadSummary};
 use crate::{
     api::{job, record::ItemType},
+    domain::{record::invalidates, thread::changes},
     recall::asks,
 };
 
@@ -47,6 +48,9 @@ impl Catalog {
         if let Facts::Forgot(_) | Facts::Expired(_) | Facts::Superseded(_) = event.facts {
             self.touch(event);
         }
+        if changes(&event.facts) {
+            self.change_thread(thread, |thread| thread.changes += 1);
+        }
         effects
     }
 
@@ -69,7 +73,10 @@ impl Catalog {
             (Facts::ThreadDeleted(_), _) => return thread.map(|it| self.end_thread(it)).unwrap_or_default(),
             (Facts::MessageAppended(e), content) => return self.message(event, e, content, thread),
             (Facts::Saved(e), content) => return self.record(event, e, content, thread),
-            (Facts::Superseded(e), _) => self.set_invalid(e.old, e.new),
+            (Facts::Superseded(e), _) => {
+                self.set_invalid(e.old, e.new);
+                self.summary_is_outdated(e.old);
+            }
             (Facts::Linked(e), content) => {
                 let labels = match content {
                     Some(Content::Linked(LinkedContentV1 { label: Some(label), opposite, .. })) => {
@@ -78,9 +85,17 @@ impl Catalog {
                     _ => None,
                 };
                 let (link, source, target) = (e.link, e.source, e.target);
+                if invalidates(link) {
+                    self.summary_is_outdated(target);
+                }
                 self.link(e.relation, Relation { slot: e.slot, link, labels, source, target });
             }
             (Facts::Unlinked(e), _) => self.unlink(e.relation),
+            (Facts::Summarised(e), Some(Content::Summarised(_))) => {
+                let summary = ThreadSummary { at: event.head.version, through: e.through };
+                self.change_thread(thread, |thread| thread.summary = Some(summary));
+            }
+            (Facts::SummaryErased(_), _) => self.change_thread(thread, |thread| thread.summary = None),
             (Facts::Forgot(e), _) => return self.gone(&[(e.record, e.slot)], &e.messages, &e.relations),
             (Facts::Expired(e), _) => return self.gone(&e.records, &e.messages, &e.relations),
             (Facts::MessageDeleted(e), _) => return self.gone(&[], &e.messages, &[]),
@@ -95,7 +110,7 @@ impl Catalog {
                     (job.state, job.attempts, job.error) = (job::State::Failed, e.attempts, Some(e.code.clone()));
                 }
             }
-            (Facts::SpeakerAdded(_), _) => {}
+            (Facts::SpeakerAdded(_) | Facts::Summarised(_), _) => {}
         }
         Vec::new()
     }
@@ -121,6 +136,8 @@ impl Catalog {
             created_at: event.head.time,
             updated_at: event.head.time,
             deleted: false,
+            summary: None,
+            changes: 0,
         });
     }
 
@@ -214,6 +231,18 @@ impl Catalog {
         }
     }
 
+    fn change_thread(&mut self, number: Option<u32>, change: impl FnOnce(&mut Thread)) {
+        if let Some(thread) = number.and_then(|number| self.threads.get_mut(number as usize)) {
+            change(thread);
+        }
+    }
+
+    /// A record that no longer holds may be told in the summary of its thread.
+    fn summary_is_outdated(&mut self, record: RecordId) {
+        let thread = self.by_uuid(record.0).and_then(|doc| self.doc(doc)?.thread);
+        self.change_thread(thread, |thread| thread.summary = None);
+    }
+
     /// A record that an event changed shows when.
     fn touch(&mut self, event: &Stored) {
         if let Facts::Superseded(e) = &event.facts
@@ -293,7 +322,7 @@ impl Catalog {
         }
         thread.thread_id.clear();
         (thread.user_id, thread.agent_id) = (None, None);
-        (thread.messages, thread.digests) = (Vec::new(), Vec::new());
+        (thread.messages, thread.digests, thread.summary) = (Vec::new(), Vec::new(), None);
         self.jobs.retain(|_, job| job.thread != number);
         let theirs: Vec<Uuid> = self.docs().filter(|(_, it)| it.thread == Some(number)).map(|(_, it)| it.id).collect();
         let ends: std::collections::HashSet<_> = theirs.iter().map(|id| RecordId(*id)).collect();
@@ -310,6 +339,11 @@ impl Catalog {
         if let Some(speaker) = self.speakers.iter_mut().find(|speaker| speaker.id == id) {
             speaker.removed = true;
             speaker.name.clear();
+        }
+        // A summary says who said what.
+        let of_theirs = self.docs().filter(|(_, it)| it.speaker == Some(id)).filter_map(|(_, it)| it.thread);
+        for thread in of_theirs.collect::<std::collections::BTreeSet<_>>() {
+            self.change_thread(Some(thread), |thread| thread.summary = None);
         }
         self.docs().filter(|(_, it)| it.speaker == Some(id)).map(|(doc, _)| Effect::Retag(doc)).collect()
     }

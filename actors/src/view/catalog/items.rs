@@ -66,6 +66,15 @@ impl Doc {
     }
 }
 
+/// The newest summary of a thread that a model wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadSummary {
+    /// Version of the thread's stream at which it lies.
+    pub at: Version,
+    /// The ordinal of the last message that it covers.
+    pub through: u32,
+}
+
 /// A thread.
 #[derive(Clone, Debug)]
 pub struct Thread {
@@ -89,6 +98,10 @@ pub struct Thread {
     pub updated_at: Micros,
     /// Whether it was deleted.
     pub deleted: bool,
+    /// Its summary, while nothing that it rests on was corrected, hidden or erased.
+    pub summary: Option<ThreadSummary>,
+    /// How often something of it was erased or superseded.
+    pub changes: u32,
 }
 
 /// A registration.

@@ -11,7 +11,7 @@ mod list;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use fold::Effect;
-pub use items::{Doc, Job, Speaker, Thread};
+pub use items::{Doc, Job, Speaker, Thread, ThreadSummary};
 use memlog_events::ids::{
     Digest, JobId, KeyPath, MessageId, Micros, Position, RecordId, RelationId, Scope, Slot, SpeakerId, StreamId,
 };
@@ -117,6 +117,14 @@ impl Catalog {
     pub fn threads(&self) -> impl Iterator<Item = (u32, &Thread)> {
         let shown = |(_, thread): &(usize, &Thread)| !thread.deleted && !thread.thread_id.is_empty();
         self.threads.iter().enumerate().filter(shown).map(|(at, thread)| (at as u32, thread))
+    }
+
+    /// The newest summary of a thread, if all that it covers and that is still there may be shown.
+    pub fn summary_of(&self, thread: u32, now: Micros) -> Option<ThreadSummary> {
+        let thread = self.thread(thread)?;
+        let summary = thread.summary?;
+        let mut covered = thread.messages.iter().take(summary.through as usize + 1).flatten();
+        covered.all(|doc| self.visible(*doc, now).is_some()).then_some(summary)
     }
 
     /// Registered speakers, in the order of registration.
