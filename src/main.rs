@@ -14,5 +14,8 @@ fn main() -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("cannot start the threads that memlog runs on: is the limit of processes (ulimit -u) reached?")?;
-    Ok(runtime.block_on(cli.run()))
+    let ended = runtime.block_on(cli.run());
+    // All that was accepted is stored by now; a call of a language model that is still under way is not waited for.
+    runtime.shutdown_background();
+    Ok(ended)
 }

@@ -89,7 +89,7 @@ impl Serving {
         let data = options.system.data_dir.clone();
         let queue = JetQueue::default();
         options.system.queue = Some(Arc::new(queue.clone()));
-        let extractor = Arc::clone(&options.system.extractor);
+        let (extractor, narrator) = (Arc::clone(&options.system.extractor), options.system.narrator.clone());
         let system = System::start(options.system).await?;
         let (own, connection) = match options.nats {
             Nats::Running(connection) => (None, connection),
@@ -108,7 +108,7 @@ impl Serving {
         let opened = async {
             let (door, feed) = open_doors(&system, connection.clone()).await?;
             let desk = DeskDoor::open(system.clone(), connection.clone()).await?;
-            let workers = Workers::start(&connection, options.workers, extractor).await?;
+            let workers = Workers::start(&connection, options.workers, extractor, narrator).await?;
             let pump = queue.serve(connection, options.replicas).await?;
             Ok::<_, door::Error>((door, feed, Work { desk, workers, pump }))
         };

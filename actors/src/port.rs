@@ -149,12 +149,23 @@ pub trait Extractor: Send + Sync + 'static {
 }
 
 /// A session, as a narrator sees it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Session {
     /// The summary so far.
     pub previous: Option<String>,
-    /// The messages after those it covers, in order; all of the session if there is none.
+    /// The messages after those it covers, in order, the newest if they are very many; from the first if there is none.
     pub turns: Vec<Turn>,
+    /// How often something of it had been erased or superseded when they were read.
+    pub changes: u32,
+}
+
+/// What a narrator wrote about a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Plain text on one line.
+    pub text: String,
+    /// The session's `changes`: one that was read before something was erased or superseded is dropped.
+    pub changes: u32,
 }
 
 /// One of the records and messages that a question found.
@@ -294,6 +305,9 @@ pub struct Finding {
     pub messages: Vec<MessageId>,
     /// As in the assignment.
     pub known: Vec<RecordId>,
+    /// The summary of the session, if one was written.
+    #[serde(default)]
+    pub summary: Option<Summary>,
 }
 
 /// The node does not answer, or cannot do now what it is asked for; later it may.
@@ -305,6 +319,8 @@ pub struct DeskClosed(pub String);
 pub trait Desk: Send + Sync + 'static {
     /// What the job is about; none if it needs no work any more.
     fn fetch(&self, job: JobId) -> Eventually<'_, Result<Option<Assignment>, DeskClosed>>;
+    /// What the job's session is about, for a narrator; none if there is nothing to summarise.
+    fn session(&self, job: JobId) -> Eventually<'_, Result<Option<Session>, DeskClosed>>;
     /// The job's result. Left twice, it changes nothing the second time.
     fn complete(&self, job: JobId, finding: Finding) -> Eventually<'_, Result<(), DeskClosed>>;
     /// The try failed. When to try again; none if the job is given up or needs no work any more.

@@ -70,6 +70,7 @@ impl World {
             limits: Limits::default(),
             embedder: self.embedder.clone(),
             extractor: Arc::new(Local),
+            narrator: None,
             queue: None,
             clock: Arc::<Moved>::clone(&self.clock),
         };

@@ -91,7 +91,7 @@ pub(super) fn options(settings: &Settings, screen: &Screen, used: Model) -> Resu
         },
         Model::Unused => None,
     };
-    let (extractor, _) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
+    let (extractor, narrator) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
     make_private(&settings.data)?;
     Ok(Options {
         data_dir: settings.data.clone(),
@@ -99,6 +99,7 @@ pub(super) fn options(settings: &Settings, screen: &Screen, used: Model) -> Resu
         limits: settings.limits.clone(),
         embedder,
         extractor,
+        narrator,
         queue: None,
         clock: Arc::new(WallClock),
     })

@@ -44,12 +44,12 @@ impl Args {
         let Some(server) = &settings.nats_named else {
             return Err(Fail::Usage("name the NATS server of memlog serve: --nats URL, or MEMLOG_NATS".to_owned()));
         };
-        let (extractor, _) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
+        let (extractor, narrator) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
         self.log.begin(&screen)?;
         let cannot = |reason: String| Fail::Unserved(reason);
         let mut signals = Signals::listen().map_err(|error| cannot(format!("signals cannot be heard: {error}")))?;
         let workers = tokio::select! {
-            workers = Workers::start(server, parallel, extractor) => workers,
+            workers = Workers::start(server, parallel, extractor, narrator) => workers,
             () = signals.next() => return Ok(Outcome::Done),
         };
         let workers = workers.map_err(|error| cannot(error.to_string()))?;

@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     DESK,
-    remote::{Completed, Failed, Fetched, Named, Nothing, Verdict},
+    remote::{Completed, Failed, Fetched, Named, Nothing, Told, Verdict},
 };
 use crate::door::{
     self, RESTART_RETRY_MS, SERVICE,
@@ -105,9 +105,10 @@ async fn answer(system: &System, client: &Client, message: Message) {
     let what = message.subject.rsplit('.').next().unwrap_or_default();
     let result = match what {
         "fetch" => fetch(system, client.max_payload(), &message.payload).await,
+        "session" => session(system, client.max_payload(), &message.payload).await,
         "complete" => complete(system, &message.payload).await,
         "fail" => fail(system, &message.payload).await,
-        _ => Err(Error::invalid("verb", "the desk knows fetch, complete and fail")),
+        _ => Err(Error::invalid("verb", "the desk knows fetch, session, complete and fail")),
     };
     let (outgoing, _) = reply::encode(result, client.max_payload());
     let sent = if outgoing.headers.is_empty() {
@@ -131,6 +132,13 @@ async fn fetch(system: &System, bytes_max: usize, body: &[u8]) -> Result<Reply, 
     let too_large = ExtractFailed::lasting("work_too_large");
     system.fail(JobId(job), too_large).await.map_err(refused)?;
     write(&Fetched { assignment: None })
+}
+
+async fn session(system: &System, bytes_max: usize, body: &[u8]) -> Result<Reply, Error> {
+    let Named { job } = read(body)?;
+    let reply = write(&Told { session: system.session(JobId(job)).await.map_err(refused)? })?;
+    // A session without a summary of its own is shown as it was said last.
+    if reply.body.len() <= bytes_max { Ok(reply) } else { write(&Told { session: None }) }
 }
 
 async fn complete(system: &System, body: &[u8]) -> Result<Reply, Error> {

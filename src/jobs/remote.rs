@@ -8,7 +8,7 @@ use async_nats::{
 };
 use memlog_actors::{
     api::Error,
-    port::{Assignment, Delivery, Desk, DeskClosed, Eventually, ExtractFailed, Finding, JobSource},
+    port::{Assignment, Delivery, Desk, DeskClosed, Eventually, ExtractFailed, Finding, JobSource, Session},
 };
 use memlog_events::ids::JobId;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -61,6 +61,13 @@ pub(super) struct Failed {
 pub(super) struct Fetched {
     /// None if the job needs no work.
     pub(super) assignment: Option<Assignment>,
+}
+
+/// What the node says to `session`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// None if there is nothing to summarise.
+    pub(super) session: Option<Session>,
 }
 
 /// What the node says to `fail`.
@@ -222,6 +229,13 @@ impl Desk for RemoteDesk {
         Box::pin(async move {
             let fetched: Fetched = self.ask("fetch", &Named { job: job.0 }).await?;
             Ok(fetched.assignment)
+        })
+    }
+
+    fn session(&self, job: JobId) -> Eventually<'_, Result<Option<Session>, DeskClosed>> {
+        Box::pin(async move {
+            let told: Told = self.ask("session", &Named { job: job.0 }).await?;
+            Ok(told.session)
         })
     }
 

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use memlog_actors::{jobs::Worker, port::Extractor};
+use memlog_actors::{
+    jobs::Worker,
+    port::{Extractor, Narrator},
+};
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -34,11 +37,12 @@ impl Workers {
         options: &connect::Options,
         parallel: usize,
         extractor: Arc<dyn Extractor>,
+        narrator: Option<Arc<dyn Narrator>>,
     ) -> Result<Self, door::Error> {
         let link = connect::connect(options, Arc::default()).await?;
         let (closing, closed) = watch::channel(false);
         let (source, desk) = remote::both(&link.client, closed);
-        let worker = Worker { source, desk, extractor };
+        let worker = Worker { source, desk, extractor, narrator };
         let mut running = JoinSet::new();
         for _ in 0..parallel.min(PARALLEL_MAX) {
             running.spawn(worker.clone().run());

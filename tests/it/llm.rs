@@ -2,6 +2,7 @@
 //! proved each time: the job ends as it must, the messages are kept, and nothing is lost or made up.
 
 mod extracting;
+mod narrating;
 
 use memlog::llm::{Settings, build, settings::Fallback};
 use memlog_actors::{
@@ -36,18 +37,22 @@ impl World {
         self
     }
 
-    async fn start(&self) -> System {
-        let (extractor, _) = build(&self.settings).expect("valid settings");
-        let options = Options {
+    fn options(&self) -> Options {
+        let (extractor, narrator) = build(&self.settings).expect("valid settings");
+        Options {
             data_dir: self.folder.path().to_owned(),
             vault_dir: None,
             limits: Limits { job_attempts_max: 2, ..Limits::default() },
             embedder: None,
             extractor,
+            narrator,
             queue: None,
             clock: std::sync::Arc::new(Wall),
-        };
-        System::start(options).await.expect("started")
+        }
+    }
+
+    async fn start(&self) -> System {
+        System::start(self.options()).await.expect("started")
     }
 }
 

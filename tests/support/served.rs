@@ -138,6 +138,7 @@ impl Memlog {
             limits,
             embedder: Some(Arc::new(Words(embedding.clone()))),
             extractor: Arc::new(EachTurn(extraction.clone())),
+            narrator: None,
             queue: None,
             clock: Arc::new(Wall),
         };

@@ -13,11 +13,11 @@ use crate::{
         Place, Rejection,
         record::Invalidate,
         text::normalised,
-        thread::{ApplyExtraction, FailExtraction, Found, Said},
+        thread::{ApplyExtraction, FailExtraction, Found, NewSummary, Said},
     },
     entity::Failure,
     limits::CONTENT_BYTES_MAX,
-    port::{Assignment, Desk, DeskClosed, Eventually, ExtractFailed, Extracted, Finding, Ticket},
+    port::{Assignment, Desk, DeskClosed, Eventually, ExtractFailed, Extracted, Finding, Session, Summary, Ticket},
     system::{Inner, System, remember::type_code},
     view::ProfileViews,
 };
@@ -32,6 +32,8 @@ const LOST_TRIES_MAX: u32 = 20;
 const FOUND_MAX: usize = 5_000;
 /// A summary is one line.
 const SUMMARY_BYTES_MAX: usize = 1_024;
+/// The summary of a session: what a narrator may write.
+const SESSION_SUMMARY_BYTES_MAX: usize = 8_192;
 /// A stable code.
 const CODE_BYTES_MAX: usize = 64;
 
@@ -48,6 +50,10 @@ pub(super) enum Unprepared {
 impl Desk for System {
     fn fetch(&self, job: JobId) -> Eventually<'_, Result<Option<Assignment>, DeskClosed>> {
         Box::pin(self.inner.fetch(job))
+    }
+
+    fn session(&self, job: JobId) -> Eventually<'_, Result<Option<Session>, DeskClosed>> {
+        Box::pin(self.inner.session_of(job))
     }
 
     fn complete(&self, job: JobId, finding: Finding) -> Eventually<'_, Result<(), DeskClosed>> {
@@ -102,6 +108,18 @@ impl Inner {
         preparing.await.unwrap_or(Err(Unprepared::Failed(ExtractFailed::lasting("preparation_panicked"))))
     }
 
+    async fn session_of(self: &Arc<Self>, job: JobId) -> Result<Option<Session>, DeskClosed> {
+        let Some(ticket) = self.open_job(job).await else { return Ok(None) };
+        let views = self.job_views(ticket.place).await?;
+        let inner = Arc::clone(self);
+        let preparing = tokio::task::spawn_blocking(move || inner.session_for(&views, job));
+        match preparing.await {
+            Ok(Ok(session)) => Ok(session),
+            Ok(Err(Unprepared::Closed(closed))) => Err(closed),
+            Ok(Err(Unprepared::Moot | Unprepared::Failed(_))) | Err(_) => Ok(None),
+        }
+    }
+
     async fn job_views(&self, place: Place) -> Result<Arc<ProfileViews>, DeskClosed> {
         let views = self.registry.present(place, self.environment.now()).await;
         views.map_err(|error| DeskClosed(format!("the profile's views are not there: {error}")))
@@ -146,7 +164,8 @@ impl Inner {
         let found: Vec<Found> = finding.extracted.iter().map(|it| found(it, &finding.messages, &known, own)).collect();
         // A node that was restarted since the worker began knows of no try.
         let attempts = self.promises.tries(job).map_or(1, |tries| tries.begun);
-        let command = ApplyExtraction { job, attempts, found, known: said, summary: None };
+        let summary = finding.summary.map(|Summary { text, changes }| NewSummary { text, changes });
+        let command = ApplyExtraction { job, attempts, found, known: said, summary };
         let applied = match self.threads.execute(ticket.place, command, None).await {
             Ok(outcome) => outcome.answer,
             Err(Failure::Rejected(Rejection::Gone | Rejection::NoJob)) => return Ok(()),
@@ -220,7 +239,12 @@ fn well_formed(finding: &Finding) -> bool {
         let known = it.corrects.is_none_or(|at| at < finding.known.len());
         !it.content.trim().is_empty() && it.content.len() <= CONTENT_BYTES_MAX && one_line && inside && known
     };
-    finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().all(fits)
+    let plain = |it: &Summary| {
+        let fits = it.text.len() <= SESSION_SUMMARY_BYTES_MAX && !it.text.contains(char::is_control);
+        fits && !it.text.trim().is_empty()
+    };
+    let summary = finding.summary.as_ref().is_none_or(plain);
+    summary && finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().all(fits)
 }
 
 fn found(it: &Extracted, messages: &[MessageId], known: &[Option<(RecordId, StreamId)>], own: StreamId) -> Found {

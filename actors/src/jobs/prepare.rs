@@ -6,14 +6,19 @@ use memlog_events::{
     code::RoleCode,
     event::Content,
     ids::{JobId, MessageId, RecordId, SpeakerId},
+    log::Error,
 };
 
 use super::desk::Unprepared;
 use crate::{
     api::{job::State, record::ItemType},
-    port::{Assignment, ExtractFailed, Role, Turn, Work},
+    port::{Assignment, ExtractFailed, Role, Session, Turn, Work},
     system::Inner,
-    view::{ProfileViews, State as Views, catalog::Doc, indexed::content_of},
+    view::{
+        ProfileViews, State as Views,
+        catalog::Doc,
+        indexed::{content_of, summary_text},
+    },
 };
 
 /// Messages before the ones to extract that are given for context.
@@ -22,6 +27,8 @@ const BEFORE_MAX: usize = 10;
 const KNOWN_EACH: usize = 5;
 /// Records given as known in all.
 const KNOWN_MAX: usize = 50;
+/// Messages that a summary is made of at most.
+const SESSION_TURNS_MAX: usize = 500;
 /// Text given besides the messages themselves, of each kind, so that an assignment fits into a message of NATS.
 const CONTEXT_BYTES_MAX: usize = 256 * 1024;
 
@@ -58,6 +65,42 @@ impl Inner {
         Ok(assignment)
     }
 
+    /// What is new in the session since its newest summary, up to the job's last message. What was corrected since is left
+    /// out: it would be told as if it still held.
+    pub(super) fn session_for(&self, views: &ProfileViews, id: JobId) -> Result<Option<Session>, Unprepared> {
+        let now = self.environment.now();
+        let (thread, summary, changes, said) = {
+            let state = views.read();
+            let catalog = &state.catalog;
+            let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unprepared::Moot)?;
+            let thread = catalog.thread(job.thread).ok_or(Unprepared::Moot)?;
+            let ordinal = |id: &MessageId| catalog.by_uuid(id.0).and_then(|doc| catalog.doc(doc)).map(|it| it.ordinal);
+            let Some(last) = job.messages.iter().filter_map(ordinal).max() else { return Ok(None) };
+            let summary = catalog.summary_of(job.thread, now);
+            let from = summary.map_or(0, |summary| summary.through + 1);
+            let new = thread.messages.iter().take(last as usize + 1).skip(from as usize).flatten().copied();
+            let told = |doc: &u32| {
+                let it = catalog.visible(*doc, now).filter(|it| it.role != RoleCode::SYSTEM);
+                it.is_some_and(|it| !catalog.is_outdated(MessageId(it.id), now))
+            };
+            (thread.stream, summary, thread.changes, new.filter(told).collect::<Vec<u32>>())
+        };
+        let mut session = Session { previous: None, turns: Vec::new(), changes };
+        let mut room = CONTEXT_BYTES_MAX;
+        for doc in said.into_iter().rev().take(SESSION_TURNS_MAX) {
+            let Some((_, turn)) = self.turn(views, doc)? else { continue };
+            let Some(left) = room.checked_sub(turn.text.len()) else { break };
+            room = left;
+            session.turns.push(turn);
+        }
+        session.turns.reverse();
+        if let Some(summary) = summary {
+            session.previous =
+                summary_text(&self.environment.log, &views.place, thread, summary).map_err(unreadable)?;
+        }
+        Ok(Some(session).filter(|session| !session.turns.is_empty()))
+    }
+
     /// Valid records nearest to the turns, by words.
     fn known(&self, views: &ProfileViews, assignment: &mut Assignment) -> Result<(), Unprepared> {
         let now = self.environment.now();
@@ -88,10 +131,7 @@ impl Inner {
     }
 
     fn content(&self, views: &ProfileViews, state: &Views, it: &Doc) -> Result<Option<Content>, Unprepared> {
-        content_of(&self.environment.log, &views.place, &state.catalog, it).map_err(|error| {
-            tracing::warn!(%error, "a job's messages could not be read");
-            Unprepared::Failed(ExtractFailed::transient("log_unreadable"))
-        })
+        content_of(&self.environment.log, &views.place, &state.catalog, it).map_err(unreadable)
     }
 
     /// None if it was erased meanwhile.
@@ -110,4 +150,9 @@ impl Inner {
         let turn = Turn { role, speaker: speaker.map(str::to_owned), said_at, text: content.text };
         Ok(Some((MessageId(it.id), turn)))
     }
+}
+
+fn unreadable(error: Error) -> Unprepared {
+    tracing::warn!(%error, "a job's messages could not be read");
+    Unprepared::Failed(ExtractFailed::transient("log_unreadable"))
 }

@@ -3,7 +3,9 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use crate::port::{Assignment, Delivery, Desk, DeskClosed, ExtractFailed, Extracted, Extractor, Finding, JobSource};
+use crate::port::{
+    Assignment, Delivery, Desk, DeskClosed, ExtractFailed, Extractor, Finding, JobSource, Narrator, Summary,
+};
 
 /// How often a queue hears that a long job is still being worked on.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
@@ -25,6 +27,8 @@ pub struct Worker {
     pub desk: Arc<dyn Desk>,
     /// What finds memories.
     pub extractor: Arc<dyn Extractor>,
+    /// What summarises sessions, if anything does.
+    pub narrator: Option<Arc<dyn Narrator>>,
 }
 
 impl Worker {
@@ -52,19 +56,30 @@ impl Worker {
         let panicked = |_| ExtractFailed::lasting("extractor_panicked");
         let tried = with_progress(delivery, extracting).await.map_err(panicked).flatten();
         match tried {
-            Ok(extracted) => self.offer(delivery, extracted, messages, known).await.map(|()| None),
+            Ok(extracted) => {
+                let summary = self.summary(delivery).await;
+                self.offer(delivery, Finding { extracted, messages, known, summary }).await.map(|()| None)
+            }
             Err(failed) => self.desk.fail(job, failed).await,
         }
     }
 
-    async fn offer(
-        &self,
-        delivery: &dyn Delivery,
-        extracted: Vec<Extracted>,
-        messages: Vec<memlog_events::ids::MessageId>,
-        known: Vec<memlog_events::ids::RecordId>,
-    ) -> Result<(), DeskClosed> {
-        let finding = Finding { extracted, messages, known };
+    /// The summary of the job's session. Without one the job is done all the same: there are local texts.
+    async fn summary(&self, delivery: &dyn Delivery) -> Option<Summary> {
+        let narrator = Arc::clone(self.narrator.as_ref()?);
+        let session = self.desk.session(delivery.job()).await.ok().flatten()?;
+        let changes = session.changes;
+        let writing = tokio::task::spawn_blocking(move || narrator.summarise(&session));
+        match with_progress(delivery, writing).await.ok()? {
+            Ok(text) => Some(Summary { text, changes }),
+            Err(failed) => {
+                tracing::debug!(job = %delivery.job(), %failed, "a session is not summarised");
+                None
+            }
+        }
+    }
+
+    async fn offer(&self, delivery: &dyn Delivery, finding: Finding) -> Result<(), DeskClosed> {
         let mut pause = OFFER_PAUSE_MIN;
         for _ in 1..OFFERS_MAX {
             match with_progress(delivery, self.desk.complete(delivery.job(), finding.clone())).await {

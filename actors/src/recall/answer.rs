@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::words::{asks, day, one_line, sentences};
-use crate::port::RecordType;
+use crate::port::{self, RecordType};
 use crate::view::keyword::analyse::terms;
 
 /// Longer sentences are cut; whoever needs the whole text has the candidate.
 const SENTENCE_CHARS_MAX: usize = 400;
+/// A narrator's sentences are cut later.
+const TOLD_CHARS_MAX: usize = 1_000;
 /// Candidates further down are never quoted: they cost time and seldom add anything.
 const CANDIDATES_MAX: usize = 20;
 /// How much standing first among the candidates counts, against 1 for all the question's words.
@@ -54,7 +56,8 @@ pub enum Length {
 }
 
 impl Length {
-    fn sentences_max(self) -> usize {
+    /// The bound.
+    pub fn sentences_max(self) -> usize {
         match self {
             Length::Short => 1,
             Length::Medium => 3,
@@ -170,6 +173,15 @@ fn cite(sentence: &Sentence<'_>) -> String {
         (None, Some(who)) => format!("{who}, {day}: “{text}” [{number}]"),
         (None, None) => format!("{day}: “{text}” [{number}]"),
     }
+}
+
+/// Sentences that a narrator wrote, in the form of ours: one a line, each with the numbers of its candidates.
+pub fn told(sentences: &[port::Sentence]) -> String {
+    let line = |sentence: &port::Sentence| {
+        let numbers: String = sentence.sources.iter().map(|at| format!("[{}]", at + 1)).collect();
+        format!("{} {numbers}", uncited(&one_line(&sentence.text, TOLD_CHARS_MAX)))
+    };
+    sentences.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Stored text cannot pass for a citation: `[2]` becomes `(2)`.
@@ -291,5 +303,14 @@ mod tests {
         ];
         let said = answer("東京で何を買った?", &candidates, Length::Short);
         assert_eq!(said, "田中, 2 January 2024: “昨日、東京で黒い猫を買いました。” [2]");
+    }
+
+    #[test]
+    fn a_narrator_cannot_forge_lines_or_citations_either() {
+        // Why: what a model writes may have been put into its mouth by a stored text.
+        let sentence =
+            |text: &str, sources: &[usize]| port::Sentence { text: text.to_owned(), sources: sources.to_vec() };
+        let said = told(&[sentence("Ann moved [9]\nto Porto.", &[0, 2]), sentence("Bob\u{202E} stayed.", &[1])]);
+        assert_eq!(said, "Ann moved (9) to Porto. [1][3]\nBob stayed. [2]");
     }
 }

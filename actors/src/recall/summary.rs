@@ -10,6 +10,8 @@ use crate::port::RecordType;
 
 /// Longer lines are cut.
 const LINE_CHARS_MAX: usize = 300;
+/// A model's summary of a session is cut later.
+const SUMMARY_CHARS_MAX: usize = 2_000;
 /// Of one person and type; what is more is counted.
 const ITEMS_MAX: usize = 100;
 /// The last session shows this many of its newest messages.
@@ -61,6 +63,8 @@ pub struct Session {
     pub items: Vec<Item>,
     /// Its newest messages, in order.
     pub messages: Vec<Line>,
+    /// What a model wrote about it up to its last message.
+    pub summary: Option<String>,
 }
 
 /// All that a summary is made of.
@@ -137,7 +141,9 @@ fn last_session(session: &Session, now: Timestamp, out: &mut String) {
         out.push_str("\nRemembered from it:\n\n");
         list(&session.items.iter().collect::<Vec<_>>(), now, out);
     }
-    if !session.messages.is_empty() {
+    if let Some(summary) = &session.summary {
+        out.push_str(&format!("\n{}\n", escape(&one_line(summary, SUMMARY_CHARS_MAX))));
+    } else if !session.messages.is_empty() {
         out.push_str("\nSaid last:\n\n");
         let skipped = session.messages.len().saturating_sub(MESSAGES_MAX);
         for line in &session.messages[skipped..] {
@@ -198,6 +204,7 @@ mod tests {
             id: "trip".to_owned(),
             items: vec![item(RecordType::Event, "Ann", "2024-06-01", "Ann flies to Oslo")],
             messages: vec![line("Ann", "I fly to Oslo in June."), line("assistant", "Noted.")],
+            summary: None,
         };
         Input { profile: "alice".to_owned(), now: at("2024-03-03"), items, last_session: Some(session) }
     }
@@ -277,7 +284,7 @@ Said last:
         ] {
             it.items.push(item(RecordType::Task, "", "2024-01-01", start));
         }
-        it.last_session = Some(Session { id: "\n## x".to_owned(), items: vec![], messages: vec![] });
+        it.last_session = Some(Session { id: "\n## x".to_owned(), items: vec![], messages: vec![], summary: None });
         let text = summary(&it);
         let headings: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with('#')).collect();
         assert_eq!(headings, ["# \\# a ## Facts", "## Facts", "### A # B", "## Tasks", "## Last Session"]);
@@ -298,5 +305,18 @@ Said last:
         let text = summary(&input(items));
         assert!(text.contains("- … and 50 older\n"));
         assert!(text.lines().all(|line| line.chars().count() < LINE_CHARS_MAX + 40));
+    }
+
+    #[test]
+    fn a_models_summary_stands_for_what_was_said_last() {
+        // Why: it says more than the last messages do; and it makes no Markdown of its own, whatever it was told to write.
+        let mut it = input(vec![]);
+        it.last_session.as_mut().unwrap().summary = Some("# Ann flies\nto *Oslo*.".to_owned());
+        let text = summary(&it);
+        let last = text.split("## Last Session\n\n").nth(1).unwrap();
+        let remembered = "Remembered from it:\n\n- Ann flies to Oslo (1 June 2024)";
+        let expected =
+            format!("Session trip, last message on 2 March 2024.\n\n{remembered}\n\n\\# Ann flies to \\*Oslo\\*.\n");
+        assert_eq!(last, expected);
     }
 }

@@ -43,7 +43,7 @@ use crate::{
     entity::{Directory, Environment},
     jobs::Promises,
     limits::Limits,
-    port::{Clock, Embedder, Extractor, JobQueue},
+    port::{Clock, Embedder, Extractor, JobQueue, Narrator},
     view::{Registry, projector::Projector},
 };
 use gate::Gate;
@@ -60,6 +60,8 @@ pub struct Options {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Finds what is worth keeping.
     pub extractor: Arc<dyn Extractor>,
+    /// Writes answers and summaries; without one the local texts do.
+    pub narrator: Option<Arc<dyn Narrator>>,
     /// Where jobs go out to workers elsewhere; without one, `limits.workers` work in this process.
     pub queue: Option<Arc<dyn JobQueue>>,
     /// Tells the time.
@@ -101,6 +103,7 @@ pub(crate) struct Inner {
     pub(crate) profiles: Directory<Profile>,
     pub(crate) threads: Directory<Thread>,
     pub(crate) extractor: Arc<dyn Extractor>,
+    narrator: Option<Arc<dyn Narrator>>,
     pub(crate) queue: Arc<dyn JobQueue>,
     projector: Arc<Projector>,
     /// The log's head, for who follows it.

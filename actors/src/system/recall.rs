@@ -1,5 +1,7 @@
 //! `profile.recall`: an answer with its sources.
 
+use std::sync::Arc;
+
 use super::{
     System,
     records::Shown,
@@ -13,7 +15,7 @@ use crate::{
         record::{ItemType, Record},
     },
     domain::Place,
-    port::RecordType,
+    port::{Question, RecordType, Sentence, Source},
     recall::{
         Breadth,
         answer::{self, Length},
@@ -34,7 +36,8 @@ impl System {
             metadata_filter: request.metadata_filter,
             include_invalid: request.include_invalid.unwrap_or(false),
         };
-        let breadth = match request.thinking_level.unwrap_or_default() {
+        let level = request.thinking_level.unwrap_or_default();
+        let breadth = match level {
             ThinkingLevel::Low => Breadth::Low,
             ThinkingLevel::Medium => Breadth::Medium,
             ThinkingLevel::High => Breadth::High,
@@ -51,10 +54,44 @@ impl System {
             ResponseLength::Long => Length::Long,
         };
         let sources: Vec<_> = records.iter().map(source).collect();
-        let answer = answer::answer(&request.query, &sources, length);
+        let narrated = match level {
+            // It is promised in milliseconds, which no model keeps.
+            ThinkingLevel::Low => None,
+            ThinkingLevel::Medium | ThinkingLevel::High => {
+                self.narrated(&request.query, reference, &sources, length).await
+            }
+        };
+        let answer = narrated.unwrap_or_else(|| answer::answer(&request.query, &sources, length));
         let candidates: Vec<_> = records.into_iter().map(candidate).collect();
         let (count, seq, mode) = (candidates.len() as u64, answered.seq, answered.mode.to_owned());
         Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
+    }
+
+    /// What a narrator answers from the candidates; none if there is no narrator, or if it fails or cites what was not found.
+    async fn narrated(
+        &self,
+        query: &str,
+        asked_at: Option<jiff::Timestamp>,
+        candidates: &[answer::Candidate],
+        length: Length,
+    ) -> Option<String> {
+        let narrator = Arc::clone(self.inner.narrator.as_ref()?);
+        let source =
+            |it: &answer::Candidate| Source { text: it.text.clone(), speaker: it.speaker.clone(), said_at: it.said_at };
+        let sources: Vec<_> = candidates.iter().map(source).collect();
+        let (found, text) = (sources.len(), query.to_owned());
+        let question = Question { text, asked_at, sources, sentences_max: length.sentences_max() };
+        let answering = tokio::task::spawn_blocking(move || narrator.answer(&question));
+        let sentences = match answering.await.ok()? {
+            Ok(sentences) => sentences,
+            Err(failed) => {
+                tracing::debug!(%failed, "a question is answered without the narrator");
+                return None;
+            }
+        };
+        let cited = |it: &Sentence| !it.sources.is_empty() && it.sources.iter().all(|at| *at < found);
+        let holds = sentences.len() <= length.sentences_max() && sentences.iter().all(cited);
+        holds.then(|| answer::told(&sentences))
     }
 
     /// The records behind the hits; what was erased since the search is left out.

@@ -1,5 +1,7 @@
 //! `profile.remember`, `profile.supersede`, `profile.forget`, `profile.delete_session`.
 
+use std::sync::Arc;
+
 use memlog_events::{
     code::TypeCode,
     event::SavedContentV1,
@@ -82,7 +84,6 @@ impl System {
         once: &Once<'_>,
     ) -> Result<Stored, Error> {
         let speaker = self.speaker_for(place, request.speaker.as_deref()).await?;
-        let record = self.new_record(context, request, speaker)?;
         let said = normalised(&request.content);
         let log = &self.inner.environment.log;
         let fingerprint =
@@ -97,6 +98,7 @@ impl System {
             }
             return Ok(known);
         }
+        let record = self.new_record(context, request, speaker).await?;
         match &request.session_id {
             None => {
                 let command = record::Remember { open: None, record };
@@ -134,15 +136,18 @@ impl System {
         Err(gone())
     }
 
-    fn new_record(
+    async fn new_record(
         &self,
         context: &Context,
         request: &Remember,
         speaker: Option<SpeakerId>,
     ) -> Result<NewRecord, Error> {
-        let (found_type, summary) = self.inner.extractor.classify(&request.content);
+        let (record_type, summary) = match request.record_type {
+            Some(given) => (given, self.inner.extractor.line(&request.content)),
+            None => self.classified(&request.content).await?,
+        };
         Ok(NewRecord {
-            record_type: type_code(request.record_type.unwrap_or(found_type)),
+            record_type: type_code(record_type),
             speaker,
             timestamp: request.timestamp.map(|time| time.0),
             expires_at: validate::expiry(request.ttl_days, self.now())?,
@@ -158,6 +163,12 @@ impl System {
                 by: by(context),
             },
         })
+    }
+
+    /// A model may be asked, so no thread of the runtime waits for it.
+    async fn classified(&self, content: &str) -> Result<(RecordType, String), Error> {
+        let (extractor, content) = (Arc::clone(&self.inner.extractor), content.to_owned());
+        tokio::task::spawn_blocking(move || extractor.classify(&content)).await.map_err(broken)
     }
 
     async fn said_before(
@@ -213,7 +224,7 @@ impl System {
 
     /// What is left out is kept; the speaker is kept by the command.
     fn successor(&self, context: &Context, request: &Supersede, old: &Record) -> Result<NewRecord, Error> {
-        let (_, summary) = self.inner.extractor.classify(&request.content);
+        let summary = self.inner.extractor.line(&request.content);
         let kept_time = (old.timestamp != old.created_at).then_some(old.timestamp);
         Ok(NewRecord {
             record_type: request.record_type.map_or_else(|| kept_type(old), type_code),

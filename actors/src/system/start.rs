@@ -73,7 +73,7 @@ impl System {
         options.limits.check()?;
         let listeners = Arc::new(Listeners::default());
         let log = open_log(&options, &listeners).await?;
-        let Options { limits, embedder, extractor, clock, queue, .. } = options;
+        let Options { limits, embedder, extractor, narrator, clock, queue, .. } = options;
         let embed =
             embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, limits.embed_threads)).transpose()?;
         let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
@@ -95,6 +95,7 @@ impl System {
             environment,
             registry,
             extractor,
+            narrator,
             queue,
             projector,
             head,
@@ -118,11 +119,14 @@ impl System {
         inner.stopping.send_replace(true);
         inner.queue.close();
         let mut tasks = std::mem::take(&mut *super::lookup::lock(&inner.tasks));
-        while let Some(ended) = tasks.join_next().await {
+        let late = Instant::now() + STOP_MAX;
+        while let Ok(Some(ended)) = tokio::time::timeout_at(late, tasks.join_next()).await {
             if let Err(error) = ended {
                 tracing::error!(%error, "a background task had panicked");
             }
         }
+        // A job whose model takes its time is done by whoever has the folder next.
+        tasks.shutdown().await;
         inner.profiles.sleep_all().await;
         inner.threads.sleep_all().await;
         let inner = Arc::clone(inner);
@@ -161,6 +165,8 @@ async fn open_log(options: &Options, listeners: &Arc<Listeners>) -> Result<Log, 
     }
 }
 
+/// How long jobs of this process may take to finish when it stops.
+const STOP_MAX: Duration = Duration::from_secs(10);
 /// How long a folder in use is waited for: whoever was stopped just now, in this process or another, may still be reading a
 /// last page of it.
 const RELEASE_WAIT_MAX: Duration = Duration::from_secs(2);
@@ -182,6 +188,7 @@ impl System {
             source: Arc::new(local.clone()),
             desk: Arc::new(self.clone()),
             extractor: Arc::clone(&inner.extractor),
+            narrator: inner.narrator.clone(),
         };
         for _ in 0..workers {
             tasks.spawn(worker.clone().run());

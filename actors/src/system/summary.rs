@@ -19,6 +19,7 @@ use crate::{
     },
     domain::Place,
     recall::summary::{Input, Item, Line, Session, summary},
+    view::indexed::summary_text,
 };
 
 /// Messages of the last session that a summary shows.
@@ -90,7 +91,22 @@ impl System {
             let text = message.content.flatten().unwrap_or_default();
             messages.push(Line { who, said_at: message.timestamp.timestamp(), text });
         }
-        Ok(Session { id, items, messages })
+        let summary = self.session_summary(place, seen, number, now)?;
+        Ok(Session { id, items, messages, summary })
+    }
+}
+
+impl System {
+    /// What a model wrote about a session, if it covers the last message.
+    fn session_summary(&self, place: &Place, seen: &Seen, number: u32, now: Micros) -> Result<Option<String>, Error> {
+        let newest = seen.read(|state| {
+            let thread = state.catalog.thread(number)?;
+            let last = thread.messages.iter().rposition(Option::is_some)?;
+            let summary = state.catalog.summary_of(number, now)?;
+            (summary.through as usize >= last).then_some((thread.stream, summary))
+        });
+        let Some((stream, summary)) = newest else { return Ok(None) };
+        summary_text(&self.inner.environment.log, place, stream, summary).map_err(broken)
     }
 }
 

@@ -3,10 +3,11 @@
 
 use memlog_events::{
     event::Content,
+    ids::{StreamId, StreamKey},
     log::{Error, Log, Sealed},
 };
 
-use super::catalog::{Catalog, Doc};
+use super::catalog::{Catalog, Doc, ThreadSummary};
 use crate::{api::Time, domain::Place};
 
 /// `Caroline (8 May 2023): I went to a support group`; without a shown speaker the date alone.
@@ -33,12 +34,20 @@ pub fn chunks(catalog: &Catalog, it: &Doc, text: &str) -> Vec<String> {
 
 /// A document's content as the log holds it; none if it is erased.
 pub fn content_of(log: &Log, place: &Place, catalog: &Catalog, it: &Doc) -> Result<Option<Content>, Error> {
-    let key =
-        memlog_events::ids::StreamKey { stream: catalog.stream_of(it, place.key.scope.own_stream()), ..place.key };
+    let key = StreamKey { stream: catalog.stream_of(it, place.key.scope.own_stream()), ..place.key };
     let Some(event) = log.at(key, it.at)? else { return Ok(None) };
     Ok(match log.open_content(&event)? {
         Sealed::Open(content) => Some(content),
         Sealed::Erased | Sealed::None => None,
+    })
+}
+
+/// The text of a thread's summary; none if it is erased.
+pub fn summary_text(log: &Log, place: &Place, stream: StreamId, it: ThreadSummary) -> Result<Option<String>, Error> {
+    let Some(event) = log.at(StreamKey { stream, ..place.key }, it.at)? else { return Ok(None) };
+    Ok(match log.open_content(&event)? {
+        Sealed::Open(Content::Summarised(summary)) => Some(summary.text),
+        _ => None,
     })
 }
 

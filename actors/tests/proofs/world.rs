@@ -124,6 +124,7 @@ impl World {
             limits: self.limits.clone(),
             embedder: self.embedder.clone(),
             extractor: Arc::<OneEach>::clone(&self.extractor),
+            narrator: None,
             queue: None,
             clock: Arc::<Moved>::clone(&self.clock),
         };

@@ -43,7 +43,7 @@ async fn what_a_model_finds_is_remembered() {
     let (job, records) = story(&world).await;
     assert_eq!((job.state, job.attempts), (job::State::Done, 1));
     assert_eq!(records, [noted("I moved to Porto")]);
-    let calls = world.llm.calls();
+    let calls = world.llm.calls_of("memories");
     let body = &calls[0].body;
     assert_eq!((calls.len(), calls[0].bearer.as_deref(), &body["model"]), (1, Some("sk-1"), &json!(MODEL)));
     assert_eq!(body["response_format"]["json_schema"]["strict"], true);
