@@ -1,6 +1,7 @@
 //! `memlog doctor`: looks at what memlog stands on, and says what to do about each thing that is not well.
 
 mod host;
+mod llm;
 
 use std::path::Path;
 
@@ -77,6 +78,7 @@ const LIMITS_OF_ERASURE: [&str; 4] = [
 impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
         let mut checks = vec![model(&settings), nats_server().await];
+        checks.extend(llm::model(&settings).await);
         if settings.nats.is_none() {
             checks.extend(host::folder("data folder", &settings.data));
             checks.push(vault(&settings));
@@ -106,6 +108,7 @@ fn in_force(settings: &Settings) -> Value {
         "user": settings.caller.user,
         "agent": settings.caller.agent,
         "model": settings.model,
+        "llm": llm::in_force(settings),
         "limits": settings.limits,
     })
 }

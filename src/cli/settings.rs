@@ -91,6 +91,8 @@ pub(super) struct Settings {
     pub(super) model: Option<PathBuf>,
     /// The language model, if one is to be used.
     pub(super) llm: llm::Settings,
+    /// Whether its key stands in the configuration file.
+    pub(super) llm_key_in_file: bool,
     /// The limits.
     pub(super) limits: Limits,
     /// The configuration file that was read.
@@ -101,9 +103,10 @@ impl Settings {
     /// Flags and variables over the configuration file.
     pub(super) fn new(globals: Globals) -> Result<Self, Fail> {
         let (mut file, config) = config::read(globals.config.as_deref())?;
+        let llm_key_in_file = file.llm.key.is_some();
         let variable = |name: &str| std::env::var(name).ok();
         file.llm = file.llm.with_variables(variable).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
-        Self::merge(globals, file, config)
+        Ok(Self { llm_key_in_file, ..Self::merge(globals, file, config)? })
     }
 
     fn merge(globals: Globals, file: File, config: Option<PathBuf>) -> Result<Self, Fail> {
@@ -146,6 +149,7 @@ impl Settings {
             },
             model: globals.model.or(file.model),
             llm: file.llm,
+            llm_key_in_file: false,
             limits: file.limits,
             config,
         })

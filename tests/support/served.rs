@@ -157,7 +157,7 @@ impl Memlog {
 
     /// The same with another extractor.
     pub async fn workers_with(&self, parallel: usize, extractor: Arc<dyn Extractor>) -> Workers {
-        Workers::start(&self.connection, parallel, extractor).await.expect("workers start")
+        Workers::start(&self.connection, parallel, extractor, None).await.expect("workers start")
     }
 
     /// Calls a verb in the namespace `acme`.
