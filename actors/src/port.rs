@@ -2,11 +2,11 @@
 
 use std::{borrow::Cow, pin::Pin, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use memlog_events::ids::{JobId, MessageId, Position, RecordId};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::Place;
+use crate::{api::day_at, domain::Place};
 
 /// What a text is embedded for; some models want a different prefix for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,18 @@ pub struct Turn {
     pub speaker: Option<String>,
     /// When it was said: the given timestamp, else when it was stored.
     pub said_at: Timestamp,
+    /// How far the speaker's clock stood ahead of UTC; 0 if nobody told.
+    #[serde(default)]
+    pub offset_seconds: i32,
     /// Its text.
     pub text: String,
+}
+
+impl Turn {
+    /// The day on the speaker's own calendar.
+    pub fn day(&self) -> Date {
+        day_at(self.said_at, self.offset_seconds)
+    }
 }
 
 /// What one extraction works on.
@@ -110,7 +120,8 @@ pub struct Extracted {
     pub timestamp: Option<Timestamp>,
     /// Indices into `Work::turns`; the first one's speaker is the record's.
     pub sources: Vec<usize>,
-    /// Index into `Work::known` of the record that this corrects.
+    /// Index into `Work::known` of the record that this corrects; behind its end come the memories of this same result, in order,
+    /// so that `known.len()` is the first of them. Only an earlier one can be meant.
     pub corrects: Option<usize>,
 }
 

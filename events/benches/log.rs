@@ -8,7 +8,7 @@ use std::{sync::mpsc, time::Instant};
 use memlog_events::{
     batch::{Batch, Draft},
     code::{RoleCode, StreamKind},
-    event::{ByV1, Content, Facts, MessageAppendedContentV1, MessageAppendedV1},
+    event::{ByV1, Content, Facts, MessageAppendedContentV1, MessageAppendedV2},
     ids::*,
     log::{Log, Options, Sealed},
 };
@@ -106,7 +106,7 @@ fn batch(log: &Log, key: StreamKey, keys: KeyPath, expected: u64, events: usize)
 }
 
 fn message(keys: KeyPath, slot: Slot) -> Draft {
-    let facts = MessageAppendedV1 {
+    let facts = MessageAppendedV2 {
         message: MessageId(fresh()),
         slot,
         ordinal: 0,
@@ -115,6 +115,7 @@ fn message(keys: KeyPath, slot: Slot) -> Draft {
         id_digest: None,
         speaker: None,
         timestamp: None,
+        offset_seconds: 0,
         expires_at: None,
     };
     let content = MessageAppendedContentV1 {

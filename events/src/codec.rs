@@ -113,7 +113,7 @@ facts! {
     SpeakerRemoved: 1 SpeakerRemovedV1;
     ThreadCreated: 1 ThreadCreatedV1;
     ThreadDeleted: 1 ThreadDeletedV1;
-    MessageAppended: 1 MessageAppendedV1;
+    MessageAppended: 2 MessageAppendedV2, 1 MessageAppendedV1;
     MessageDeleted: 1 MessageDeletedV1;
     Summarised: 1 SummarisedV1;
     SummaryErased: 1 SummaryErasedV1;
@@ -126,6 +126,14 @@ facts! {
     ExtractionRequested: 1 ExtractionRequestedV1;
     ExtractionCompleted: 1 ExtractionCompletedV1;
     ExtractionFailed: 1 ExtractionFailedV1;
+}
+
+/// The first reader that knows this version of a kind. A log that holds one refuses earlier readers.
+pub fn reader_of(facts_kind: u16, version: u16) -> u32 {
+    match (facts_kind, version) {
+        (kind::MessageAppended, 2) | (kind::Summarised | kind::SummaryErased, _) => 2,
+        _ => 1,
+    }
 }
 
 macro_rules! contents {

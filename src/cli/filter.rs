@@ -1,6 +1,6 @@
 //! What narrows a search or a recall, the same flags for both.
 
-use memlog_actors::api::{AsOf, Time, record::ItemType};
+use memlog_actors::api::{AsOf, Said, record::ItemType};
 use serde_json::{Map, Value};
 
 use super::words;
@@ -27,8 +27,8 @@ pub(super) struct Filter {
     #[arg(long)]
     include_invalid: bool,
     /// What "today" is in the question [default: now]
-    #[arg(long, value_name = "TIME", value_parser = words::time)]
-    pub(super) reference_date: Option<Time>,
+    #[arg(long, value_name = "TIME", value_parser = words::said)]
+    pub(super) reference_date: Option<Said>,
     /// Answer as the log stood at this position or time
     #[arg(long, value_name = "SEQ|TIME", value_parser = words::as_of)]
     pub(super) as_of: Option<AsOf>,

@@ -1,6 +1,6 @@
 //! Reads the words of the command line that are the API's: types, times, positions, metadata.
 
-use memlog_actors::api::{AsOf, Time, audit::Head};
+use memlog_actors::api::{AsOf, Said, Time, audit::Head};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -29,6 +29,11 @@ pub(super) fn written<T: Serialize>(name: &T) -> String {
 /// An RFC 3339 time, a local one without zone (UTC), or a date.
 pub(super) fn time(word: &str) -> Result<Time, String> {
     Time::parse(word)
+}
+
+/// The same, with the zone it is written in: which day it is there.
+pub(super) fn said(word: &str) -> Result<Said, String> {
+    Said::parse(word)
 }
 
 /// A global position, or else a time.

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn turn(role: Role, text: &str) -> Turn {
-        Turn { role, speaker: None, said_at: Timestamp::UNIX_EPOCH, text: text.to_owned() }
+        Turn { role, speaker: None, said_at: Timestamp::UNIX_EPOCH, offset_seconds: 0, text: text.to_owned() }
     }
 
     fn work(texts: &[&str]) -> Work {

@@ -88,7 +88,7 @@ async fn session(served: &Served, profile: &str, word: &str) -> Vec<String> {
     let message = |role: &str, content: &String| Message {
         role: role.to_owned(),
         content: content.clone(),
-        timestamp: time(),
+        timestamp: time().map(Into::into),
         ..Default::default()
     };
     let ingest = profile::Ingest {

@@ -48,7 +48,7 @@ async fn tell(served: &Served) {
         let message = |(turn, content): (usize, &str)| Message {
             role: ["user", "assistant"][turn % 2].to_owned(),
             content: content.to_owned(),
-            timestamp: time(at),
+            timestamp: time(at).map(Into::into),
             ..Message::default()
         };
         let ingest = profile::Ingest {
@@ -78,7 +78,7 @@ async fn answers(served: &Served) -> Vec<Value> {
         let recall = profile::Recall {
             profile: PROFILE.to_owned(),
             query: query.to_owned(),
-            reference_date: time("2023-07-01T00:00:00Z"),
+            reference_date: time("2023-07-01T00:00:00Z").map(Into::into),
             ..profile::Recall::default()
         };
         let search =

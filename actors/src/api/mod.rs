@@ -17,7 +17,7 @@ pub mod time;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use error::Error;
-pub use time::{AsOf, Time};
+pub use time::{AsOf, Said, Time, day_at};
 
 use crate::{limits::NAMESPACE_CHARS_MAX, system::System};
 

@@ -25,6 +25,72 @@ impl Time {
     }
 }
 
+/// When something was said: an instant, and how far the speaker's clock stood ahead of UTC. Two of the same instant are equal,
+/// wherever they were said: what is sent again in another zone's writing is the same message.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    /// The instant.
+    pub time: Time,
+    /// Of the speaker's clock; 0 is UTC, or no zone given.
+    pub offset_seconds: i32,
+}
+
+impl Said {
+    /// Reads what [`Time::parse`] reads, and keeps the offset.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let time = Time::parse(text)?;
+        let pieces = Pieces::parse(text.trim()).ok();
+        let offset = pieces.and_then(|pieces| pieces.to_numeric_offset());
+        Ok(Self { time, offset_seconds: offset.map_or(0, tz::Offset::seconds) })
+    }
+
+    /// The day on the calendar of whoever said it.
+    pub fn day(self) -> civil::Date {
+        day_at(self.time.timestamp(), self.offset_seconds)
+    }
+}
+
+/// The civil day of an instant where clocks stand so far ahead of UTC.
+pub fn day_at(at: Timestamp, offset_seconds: i32) -> civil::Date {
+    tz::Offset::from_seconds(offset_seconds).unwrap_or(tz::Offset::UTC).to_datetime(at).date()
+}
+
+impl PartialEq for Said {
+    fn eq(&self, other: &Self) -> bool {
+        self.time == other.time
+    }
+}
+
+impl Eq for Said {}
+
+impl From<Time> for Said {
+    fn from(time: Time) -> Self {
+        Self { time, offset_seconds: 0 }
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match tz::Offset::from_seconds(self.offset_seconds) {
+            Ok(offset) if self.offset_seconds != 0 => self.time.timestamp().display_with_offset(offset).fmt(f),
+            _ => self.time.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Said {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(de::Error::custom)
+    }
+}
+
 /// What to say of a text that is no time, or one at an end of what can be counted.
 fn unread(text: &str) -> String {
     // The years at the two ends are whole in the calendar, but not as instants in every zone.
@@ -125,6 +191,21 @@ mod tests {
             assert_eq!(said, range, "{text}");
         }
         assert_eq!(Time::parse("2026-05-04"), Time::parse("2026-05-04T02:00:00+02:00"));
+    }
+
+    // "Yesterday" is a day of the speaker's own calendar, and a client that passes messages on must not lose it.
+    #[test]
+    fn an_offset_is_kept_and_changes_no_instant() {
+        let said = |text: &str| Said::parse(text).unwrap();
+        let late = said("2026-03-13T23:30:00-05:00");
+        assert_eq!((late.offset_seconds, late.time.to_string()), (-18_000, "2026-03-14T04:30:00Z".to_owned()));
+        assert_eq!(late, said("2026-03-14T04:30:00Z"));
+        let text = serde_json::to_string(&late).unwrap();
+        assert_eq!(text, r#""2026-03-13T23:30:00-05:00""#);
+        assert_eq!(serde_json::from_str::<Said>(&text).unwrap().offset_seconds, -18_000);
+        for text in ["2026-03-13T23:30:00Z", "2026-03-13T23:30:00", "2026-03-13", "2026-03-13T23:30:00+00:00"] {
+            assert_eq!((said(text).offset_seconds, Some(said(text).time)), (0, Time::parse(text).ok()), "{text}");
+        }
     }
 
     #[test]

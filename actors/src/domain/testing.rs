@@ -153,6 +153,7 @@ pub(crate) fn ingest(thread_id: &str, texts: &[&str]) -> Ingest {
         role: RoleCode::USER,
         speaker: None,
         timestamp: None,
+        offset_seconds: 0,
         expires_at: None,
         content: MessageAppendedContentV1 {
             text: (*text).to_owned(),

@@ -22,7 +22,8 @@ const MARKED: &[&str] = &[
     "i meant", "i agree", "hi there", "hey there", "true", "same here", "me too", "and", "but", "luckily",
     "fortunately", "sadly", "as for me", "for me", "also", "woohoo", "yay", "c'mon", "ah ha ha", "ha ha", "omg", "anyhow",
     "personally", "lately", "agreed", "yea", "small correction", "quick correction", "change of plans", "change of plan",
-    "small update", "quick update", "big news", "quick note", "no wait", "oh wait", "one more thing", "heads up",
+    "small update", "quick update", "big news", "quick note", "long story short", "for next time", "next time", "to be fair", "in other news", "in short", "question", "quick question",
+    "no wait", "oh wait", "one more thing", "heads up",
 ];
 #[rustfmt::skip]
 const UNMARKED: &[&str] = &[
@@ -32,6 +33,7 @@ const UNMARKED: &[&str] = &[
     "i just wanted to mention that", "i should mention that", "i forgot to mention that", "by the way", "btw", "fyi",
     "i mean", "it turns out that", "it turns out", "turns out", "i have to say that", "i have to say", "i must say",
     "i think that", "i changed my mind and", "and", "but", "so", "yeah", "well", "ok", "okay", "yes", "hey", "hi", "yep",
+    "nah", "nope", "anyway", "anyways", "plus",
     "oh and", "ok so", "okay so", "yeah so", "well so", "and also", "right so",
 ];
 
@@ -137,10 +139,11 @@ fn empty_words(tokens: &[Token]) -> bool {
 
 /// "So I moved" but not "so much"; "but my dog" but not "but for".
 fn begins(opening: &Token, next: &Token) -> bool {
-    let joins = matches!(
-        opening.lower.as_str(),
-        "so" | "and" | "but" | "yeah" | "well" | "oh" | "ok" | "okay" | "yes" | "hey" | "hi" | "yep"
-    );
+    const JOINING: &[&str] = &[
+        "so", "and", "but", "yeah", "well", "oh", "ok", "okay", "yes", "hey", "hi", "yep", "nah", "nope", "anyway",
+        "anyways", "plus",
+    ];
+    let joins = JOINING.contains(&opening.lower.as_str());
     !joins
         || matches!(
             next.lower.as_str(),

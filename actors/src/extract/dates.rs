@@ -1,6 +1,6 @@
 //! Dates that words name: "yesterday", "two weeks ago", "7 May 2023", "the week before 9 June 2023", "2023年5月7日".
 //!
-//! Pure: the only "now" is when the words were said, read in UTC. Extraction dates statements with it, ranking dates questions.
+//! Pure: the only "now" is the day on which the words were said, on the speaker's own calendar. Extraction dates statements with it, ranking dates questions.
 
 use std::ops::Range;
 
@@ -53,14 +53,19 @@ enum Direction {
     Nearest,
 }
 
-/// The first date in the text. `said_at` is what "yesterday" counts from.
-pub fn find(text: &str, said_at: Timestamp) -> Option<Found> {
-    scan(text, said_at, 1).pop()
+/// The first date in the text. `today` is what "yesterday" counts from.
+pub fn find(text: &str, today: Date) -> Option<Found> {
+    scan(text, today, 1).pop()
+}
+
+/// Whether a text names a date, whichever it is.
+pub(super) fn are_in(text: &str) -> bool {
+    find(text, Date::ZERO).is_some()
 }
 
 /// Every date in the text, in order, without overlaps.
-pub fn find_all(text: &str, said_at: Timestamp) -> Vec<Found> {
-    scan(text, said_at, usize::MAX)
+pub fn find_all(text: &str, today: Date) -> Vec<Found> {
+    scan(text, today, usize::MAX)
 }
 
 /// The civil day of an instant, in UTC.
@@ -94,10 +99,10 @@ struct Match {
     ends: Option<usize>,
 }
 
-fn scan(text: &str, said_at: Timestamp, most: usize) -> Vec<Found> {
+fn scan(text: &str, today: Date, most: usize) -> Vec<Found> {
     let tokens = lex::tokens(text);
     let whole = direction(&tokens);
-    let mut reader = Reader { text, tokens: &tokens, today: day_of(said_at), direction: whole };
+    let mut reader = Reader { text, tokens: &tokens, today, direction: whole };
     let mut found = Vec::new();
     let mut i = 0;
     let mut clause = 0..0;
@@ -105,8 +110,11 @@ fn scan(text: &str, said_at: Timestamp, most: usize) -> Vec<Found> {
         if i >= clause.end {
             let end = i + 1 + tokens[i + 1..].iter().position(parts).unwrap_or(tokens.len() - i - 1);
             clause = i..end;
-            reader.direction = match direction(&tokens[clause.clone()]) {
-                Direction::Nearest => whole,
+            let own = &tokens[clause.clone()];
+            // Only "on Friday, …" leaves it to the rest of the text which way it looks.
+            let verbless = !own.iter().skip(1).any(|token| verbs::is_finite(&token.lower));
+            reader.direction = match direction(own) {
+                Direction::Nearest if verbless => whole,
                 own => own,
             };
         }
@@ -239,8 +247,14 @@ fn direction(tokens: &[Token]) -> Direction {
     let pair = tokens.windows(2).any(|pair| {
         (pair[0].is("going") || pair[0].is("have") || pair[0].is("has") || pair[0].is("got")) && pair[1].is("to")
     });
-    let past = tokens.iter().any(|token| {
-        verbs::is_past(&token.lower) || token.is("been") || token.is("since") || foreign::is_past(&token.lower)
+    let past = tokens.iter().enumerate().any(|(i, token)| {
+        // "We've got a wedding in June" is no past.
+        let have =
+            i > 0 && (tokens[i - 1].lower.ends_with("'ve") || tokens[i - 1].is("have") || tokens[i - 1].is("has"));
+        verbs::is_past(&token.lower) && !(have && token.is("got"))
+            || token.is("been")
+            || token.is("since")
+            || foreign::is_past(&token.lower)
     });
     if pair || tokens.iter().any(future) {
         Direction::Future

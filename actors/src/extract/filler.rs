@@ -140,7 +140,8 @@ pub(super) fn is_small_talk(sentence: &str, language: Language, names: &[String]
 
 /// Asks for something now rather than for ever: "Explain lifetimes", "Dame una receta", "教えてください".
 pub(super) fn is_request(plain: &str, language: Language) -> bool {
-    let polite = plain.strip_prefix("please ").or_else(|| plain.strip_prefix("por favor ")).unwrap_or(plain);
+    let polite =
+        ["please ", "pls ", "plz ", "por favor "].iter().find_map(|word| plain.strip_prefix(word)).unwrap_or(plain);
     match language {
         Language::English => {
             let first = polite.split(' ').next().unwrap_or("");
@@ -204,8 +205,10 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
         "there's",
     ];
     let words = plain.split(' ').count();
-    let named = names_something(sentence, 1);
-    vague.iter().any(|start| opens_with(plain, start)) && words <= 9 && !named
+    // "It's my birthday": whose it is says enough.
+    let named = names_something(sentence, 1) || ["my", "our"].iter().any(|word| holds(plain, word));
+    let most = if opens_with(plain, "there's") { 5 } else { 9 };
+    vague.iter().any(|start| opens_with(plain, start)) && words <= most && !named
         || words <= 6
             && ["went fine", "went well", "went great", "went good", "went ok", "went okay"]
                 .iter()
@@ -217,14 +220,20 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
 /// "They upped it", "so tired rn": no name, no number, and nobody knows later who or what was meant.
 fn is_fragment(sentence: &str, plain: &str) -> bool {
     let words: Vec<&str> = plain.split(' ').collect();
-    let nobody =
-        matches!(words[0], "they" | "it" | "he" | "she" | "that" | "this" | "they've" | "they're" | "he's" | "she's");
+    let nobody = matches!(
+        words[0],
+        "they" | "it" | "that" | "this" | "they've" | "they're" | "everything" | "something" | "nothing" | "anything"
+    );
     let verb = words.iter().any(|word| verbs::is_finite(word) || word.ends_with("ing") || lists::TOLD.contains(word));
     let mood = words.len() <= 6 && matches!(words[0], "so" | "too" | "very" | "super" | "really" | "kinda");
     let own =
         words.iter().any(|word| matches!(*word, "my" | "our" | "me" | "us" | "allergic" | "vegan" | "vegetarian"));
+    // "The blue one looks better": of what was just shown.
+    let shown = words.len() <= 9
+        && words.windows(3).any(|three| matches!(three[0], "the" | "this" | "that") && three[2] == "one");
     (nobody && words.len() <= 5
         || mood && !words.contains(&"i")
+        || shown
         || !verb && !own && words.len() <= 4 && words[0] != "no")
         && !names_something(sentence, 0)
 }
@@ -233,7 +242,7 @@ fn is_fragment(sentence: &str, plain: &str) -> bool {
 fn names_something(sentence: &str, skip: usize) -> bool {
     lex::tokens(sentence).iter().enumerate().skip(skip).any(|(i, token)| {
         token.kind == lex::Kind::Number
-            || lists::NUMBERS.contains(&token.lower.as_str())
+            || lists::NUMBERS.contains(&token.lower.as_str()) && !token.is("one")
             || i > 0 && sentence[token.span.clone()].starts_with(char::is_uppercase) && !token.lower.starts_with('i')
     })
 }

@@ -45,6 +45,11 @@ fn standing_order(polite: &str) -> bool {
     cues::SERVING.contains(&first) && cues::STANDING.iter().any(|word| holds(polite, word))
 }
 
+/// Words that make a rule and are none by themselves.
+pub(super) fn is_standing(plain: &str) -> bool {
+    cues::STANDING.contains(&plain) || matches!(plain, "from here on" | "going forward")
+}
+
 /// "When I ask for code, answer in Rust": a condition, then an order.
 fn conditional(plain: &str) -> bool {
     const ORDERS: &[&str] = &["always", "never", "please", "don't", "only", "just", "keep", "do not"];
@@ -98,7 +103,7 @@ pub(super) fn is_promise(plain: &str, language: Language) -> bool {
     if language != Language::English {
         return cues::FOREIGN_PROMISES.iter().any(|cue| plain.contains(cue));
     }
-    let dated = dates::find(plain, jiff::Timestamp::UNIX_EPOCH).is_some();
+    let dated = dates::are_in(plain);
     let later =
         dated || ["later", "next", "soon", "once", "as soon as", "afterwards"].iter().any(|word| holds(plain, word));
     let owed = |verb: &str| cues::PROMISES.contains(&verb) || later && !cues::AT_ONCE.contains(&verb);
@@ -113,8 +118,7 @@ fn promised(plain: &str) -> Option<&str> {
             starts.iter().find_map(|start| plain.find(&format!(" {start}")).map(|at| (at, start.len() + 1)))?;
         let lead = &plain[..at];
         let when = lead.split(' ').count() <= 4
-            && (dates::find(lead, jiff::Timestamp::UNIX_EPOCH).is_some()
-                || matches!(lead, "then" | "next" | "later" | "after that" | "first"));
+            && (dates::are_in(lead) || matches!(lead, "then" | "next" | "later" | "after that" | "first"));
         when.then(|| &plain[at + start..])
     })?;
     rest.split(' ')
@@ -180,7 +184,7 @@ fn happened(tokens: &[lex::Token]) -> bool {
 }
 
 fn without_please(plain: &str) -> &str {
-    plain.strip_prefix("please ").or_else(|| plain.strip_prefix("and ")).unwrap_or(plain)
+    ["please ", "pls ", "plz ", "and "].iter().find_map(|word| plain.strip_prefix(word)).unwrap_or(plain)
 }
 
 fn spaced(language: Language) -> bool {
@@ -206,7 +210,7 @@ mod tests {
     use crate::extract::{dates, language};
 
     fn kind(text: &str) -> RecordType {
-        let found = dates::find(text, "2024-03-13T10:00:00Z".parse().unwrap());
+        let found = dates::find(text, "2024-03-13".parse().unwrap());
         of(text, language::of(text), found.as_ref())
     }
 

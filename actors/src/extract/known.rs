@@ -39,10 +39,15 @@ const PLACES_MAX: usize = 256;
 /// The records and orders against which statements are held.
 pub(super) struct Known {
     stemmer: Stemmer,
+    /// Records, then orders, then what was found so far.
     entries: Vec<Entry>,
+    /// Entries that something found since has taken the place of.
+    outdated: HashSet<usize>,
     /// Stem to entries, so that a long list costs only what it shares with a statement.
     by_stem: HashMap<String, Vec<usize>>,
     records: usize,
+    /// Where the orders end.
+    given: usize,
 }
 
 struct Entry {
@@ -61,20 +66,42 @@ impl Known {
         let mut known = Self {
             stemmer: Stemmer::create(Algorithm::English),
             entries: Vec::new(),
+            outdated: HashSet::new(),
             by_stem: HashMap::new(),
             records: records.len(),
+            given: records.len() + orders.len(),
         };
         for text in records.iter().cloned().chain(orders) {
-            let entry = known.entry(text);
-            for stem in &entry.stems {
-                let places = known.by_stem.entry(stem.clone()).or_default();
-                if places.len() < PLACES_MAX {
-                    places.push(known.entries.len());
-                }
-            }
-            known.entries.push(entry);
+            known.add(text);
         }
         known
+    }
+
+    /// One more, found just now.
+    pub(super) fn add(&mut self, text: String) {
+        let entry = self.entry(text);
+        for stem in &entry.stems {
+            let places = self.by_stem.entry(stem.clone()).or_default();
+            if places.len() < PLACES_MAX {
+                places.push(self.entries.len());
+            }
+        }
+        self.entries.push(entry);
+    }
+
+    /// What a memory's `corrects` is for an entry, which then can be corrected no more.
+    pub(super) fn replace(&mut self, entry: usize) -> usize {
+        self.outdated.insert(entry);
+        if entry < self.records { entry } else { entry - (self.given - self.records) }
+    }
+
+    /// Entries that can be corrected: records, and what was found so far.
+    fn current(&self) -> impl Iterator<Item = usize> {
+        (0..self.records).chain(self.given..self.entries.len()).filter(|at| !self.outdated.contains(at))
+    }
+
+    fn is_current(&self, at: usize) -> bool {
+        (at < self.records || at >= self.given) && !self.outdated.contains(&at)
     }
 
     /// Whether a known text says all that this statement says.
@@ -82,7 +109,7 @@ impl Known {
         let this = self.entry(statement.to_owned());
         // One word is too little to tell.
         let few = this.stems.len() < 2;
-        self.shared(&this).into_iter().any(|(at, shared)| {
+        self.shared(&this).into_iter().filter(|(at, _)| *at < self.given).any(|(at, shared)| {
             let that = &self.entries[at];
             that.negated == this.negated
                 && if few { that.stems == this.stems } else { shared * 10 >= this.stems.len() * 9 }
@@ -91,14 +118,17 @@ impl Known {
 
     /// The record that a statement with a word of correction replaces, when only one can be meant.
     pub(super) fn corrected(&self, statement: &str) -> Option<usize> {
+        let plain = lex::plain(statement);
+        let strong = ["now", "no longer", "anymore", "any more", "not"].iter().any(|cue| lex::holds(&plain, cue));
         let this = self.entry(statement.to_owned());
         let mut best: Vec<(usize, usize)> = Vec::new();
         for (at, shared) in self.shared(&this) {
             let that = &self.entries[at];
             let shared = that.core.intersection(&this.core).count().min(shared);
             let all = that.core.union(&this.core).count();
-            let enough = shared * 4 >= all;
-            if at < self.records && enough && that.subject == this.subject {
+            // What was said a moment ago is seldom taken back, and mostly only added to.
+            let enough = if at < self.records { shared * 4 >= all } else { strong && shared * 2 >= all };
+            if self.is_current(at) && enough && that.subject == this.subject {
                 best.push((shared * 1000 / all.max(1), at));
             }
         }
@@ -120,7 +150,8 @@ impl Known {
             return None;
         }
         let old_stems: HashSet<String> = words.iter().map(|word| self.stem(word)).collect();
-        let mut best: Vec<(usize, usize)> = (0..self.records)
+        let mut best: Vec<(usize, usize)> = self
+            .current()
             .filter_map(|at| {
                 let that = &self.entries[at];
                 let text = lex::plain(&that.text);
@@ -147,8 +178,9 @@ impl Known {
     pub(super) fn filled(&self, value: &str, said_before: &str) -> Option<(usize, String)> {
         let before = self.entry(said_before.to_owned());
         let number = value.starts_with(|c: char| c.is_ascii_digit());
-        let mut candidates = (0..self.records).filter(|at| {
-            self.records == 1
+        let alone = self.current().count() == 1;
+        let mut candidates = self.current().filter(|at| {
+            alone
                 || !said_before.is_empty()
                     && self.entries[*at].stems.intersection(&before.stems).count() * 2 > self.entries[*at].stems.len()
         });

@@ -40,7 +40,7 @@ const SMALL: &[(Language, &[&str])] = &[
         "mi", "mis", "tu", "me", "se", "no", "lo", "al", "del", "como", "muy", "pero", "vivo", "tengo", "hola",
         "gracias", "siempre", "nunca", "ayer", "fui", "trabajo", "qué", "vale", "hasta", "adiós", "recuérdame",
         "muchas", "español", "sí", "buenos", "buenas", "responde", "debo", "cuando", "le", "les", "su", "sus", "nos",
-        "ya", "mañana", "hoy", "si", "hace", "cómo", "dónde", "cuánto", "tiene", "llama", "más", "antes", "desde", "te",
+        "ya", "ojalá", "tuviera", "pudiera", "fuera", "hay", "gusta", "encanta", "odio", "tenemos", "somos", "mañana", "hoy", "si", "hace", "cómo", "dónde", "cuánto", "tiene", "llama", "más", "antes", "desde", "te",
     ]),
     (Language::Portuguese, &[
         "o", "os", "um", "uma", "é", "sou", "está", "e", "que", "de", "em", "no", "na", "com", "por", "para", "meu",

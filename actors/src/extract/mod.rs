@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
+use jiff::civil::Date;
 
 use crate::limits::CONTENT_BYTES_MAX;
 use crate::port::{ExtractFailed, Extracted, Extractor, RecordType, Role, Turn, Work};
@@ -39,13 +39,13 @@ impl Extractor for Local {
         let language = language::of(first);
         let said = if language == language::Language::English { clauses::opened(first, &[]) } else { first };
         // Only whether there is a date matters here, not which.
-        let found = dates::find(said, Timestamp::UNIX_EPOCH);
+        let found = dates::find(said, Date::ZERO);
         (kind::of(said, language, found.as_ref()), summary::of(content))
     }
 }
 
 fn extract(work: &Work) -> Vec<Extracted> {
-    let known = known::Known::new(&work.known, orders(work));
+    let mut known = known::Known::new(&work.known, orders(work));
     let mut out: Vec<Extracted> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut before = last_said(work);
@@ -71,6 +71,8 @@ fn extract(work: &Work) -> Vec<Extracted> {
                 None => {
                     seen.insert(lex::plain(&content), out.len());
                     before.clone_from(&content);
+                    let corrects = corrects.map(|at| known.replace(at));
+                    known.add(content.clone());
                     let summary = summary::of(&content);
                     out.push(Extracted {
                         record_type: statement.record_type,

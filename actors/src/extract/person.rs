@@ -95,7 +95,13 @@ pub(super) fn with_subject(text: &str) -> Option<String> {
         "gonna" if second != "be" => "I'm ",
         "still" | "also" if second.ends_with("ing") => "I'm ",
         "just" if verbs::is_past(second) => "I ",
-        "won't" | "haven't" | "didn't" | "couldn't" if second != "you" => "I ",
+        "won't" | "haven't" | "didn't" | "couldn't" | "can't" if !matches!(second, "you" | "wait" | "believe") => "I ",
+        "need" if matches!(second, "a" | "an" | "some" | "my" | "new") => "I ",
+        "hate" | "prefer" | "live" | "own"
+            if !lex::plain(text).ends_with(" please") && !matches!(second, "" | "that" | "it" | "this" | "your") =>
+        {
+            "I "
+        }
         word if DOING.contains(&word) && second != "at" && !finite() => "I'm ",
         // "Deployed by Ann" is no "I deployed".
         word if verbs::is_past(word)

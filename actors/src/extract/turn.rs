@@ -107,7 +107,7 @@ impl Reading<'_> {
         let parts = if self.replaced.is_some() { vec![sentence] } else { clauses::split_foreign(sentence, language) };
         for part in parts {
             let plain = lex::plain(part);
-            let record_type = kind::of(part, language, dates::find(part, self.turn.said_at).as_ref());
+            let record_type = kind::of(part, language, dates::find(part, self.turn.day()).as_ref());
             let standing = matches!(record_type, RecordType::Task | RecordType::Instruction);
             let empty = filler::is_small_talk(part, language, &self.company.names);
             if !empty && (standing || !filler::is_request(&plain, language)) {
@@ -149,12 +149,12 @@ impl Reading<'_> {
         let mut inherited = None;
         for part in parts {
             let part = clauses::opened(part, &self.company.names);
-            if several && (filler::is_question(part, Language::English) || self.says_nothing(part)) {
+            let part = self.resolved(part);
+            if several && (filler::is_question(&part, Language::English) || self.says_nothing(&part)) {
                 continue;
             }
-            let part = self.resolved(part);
             self.antecedent = clauses::person_in(&part, &lex::tokens(&part));
-            let found = dates::find(&part, self.turn.said_at);
+            let found = dates::find(&part, self.turn.day());
             let record_type = kind::of(&part, Language::English, found.as_ref());
             self.keep(&part, Language::English, record_type, correction);
             // "I flew to Rome last week and I met Ann": both happened last week.
@@ -197,7 +197,7 @@ impl Reading<'_> {
     fn is_dropped(&self, body: &str) -> bool {
         let plain = lex::plain(body);
         if self.company.people_only
-            && filler::is_courtesy(body, &plain, &self.company.names, dates::find(body, self.turn.said_at).is_some())
+            && filler::is_courtesy(body, &plain, &self.company.names, dates::find(body, self.turn.day()).is_some())
         {
             return true;
         }
@@ -234,11 +234,11 @@ impl Reading<'_> {
     }
 
     fn keep(&mut self, said: &str, language: Language, record_type: RecordType, correction: bool) {
-        let found = dates::find_all(said, self.turn.said_at);
+        let found = dates::find_all(said, self.turn.day());
         let dated = with_dates(said, &found, language);
         let content = if language == Language::English { self.attributed(&dated) } else { dated };
         let timed = matches!(record_type, RecordType::Event | RecordType::Task);
-        let timestamp = found.first().filter(|_| timed).and_then(|found| instant(found, self.turn.said_at));
+        let timestamp = found.first().filter(|_| timed).and_then(|found| instant(found, self.turn));
         let replaced = self.replaced.clone().filter(|_| correction);
         self.out.push(Statement { record_type, content, said: said.to_owned(), timestamp, correction, replaced });
     }
@@ -370,11 +370,12 @@ fn shown(found: &Found) -> String {
     }
 }
 
-/// The instant that stands for a date: the start of its day in UTC, or the moment of speaking when that lies in it.
-fn instant(found: &Found, said_at: Timestamp) -> Option<Timestamp> {
-    let today = dates::day_of(said_at);
-    if (found.start..found.end).contains(&today) && found.at == found.start {
-        return Some(said_at);
+/// The instant that stands for a date: the start of its day in UTC, or the moment of speaking when that lies in it. Its day in
+/// UTC, in which times are shown, is always the one that the words mean, wherever they were said.
+fn instant(found: &Found, turn: &Turn) -> Option<Timestamp> {
+    let today = turn.day();
+    if (found.start..found.end).contains(&today) && found.at == found.start && dates::day_of(turn.said_at) == today {
+        return Some(turn.said_at);
     }
     TimeZone::UTC.to_timestamp(found.at.at(0, 0, 0, 0)).ok()
 }

@@ -62,8 +62,8 @@ const TELLING: &[&str] = &[
 
 /// Those of them that are seldom anything else, so that they are believed without an "s": "results come", "shoes cost".
 const PLURAL: &[&str] = &[
-    "arrive", "become", "begin", "belong", "come", "cost", "expect", "follow", "happen", "leave", "mean", "say",
-    "seem", "sell", "start", "think",
+    "arrive", "become", "begin", "belong", "come", "cost", "expect", "follow", "happen", "leave", "say", "seem",
+    "sell", "start", "think",
 ];
 
 /// What can be the verb of "the …", "Tom …", "she …".

@@ -233,10 +233,10 @@ impl Inner {
 
 /// Workers are trusted with texts, but one of another version, or a model behind it, may send what does not fit.
 fn well_formed(finding: &Finding) -> bool {
-    let fits = |it: &Extracted| {
+    let fits = |(place, it): (usize, &Extracted)| {
         let one_line = it.summary.len() <= SUMMARY_BYTES_MAX && !it.summary.contains(['\n', '\r']);
         let inside = it.sources.iter().all(|at| *at < finding.messages.len()) && !it.sources.is_empty();
-        let known = it.corrects.is_none_or(|at| at < finding.known.len());
+        let known = it.corrects.is_none_or(|at| at < finding.known.len() + place);
         !it.content.trim().is_empty() && it.content.len() <= CONTENT_BYTES_MAX && one_line && inside && known
     };
     let plain = |it: &Summary| {
@@ -244,7 +244,7 @@ fn well_formed(finding: &Finding) -> bool {
         fits && !it.text.trim().is_empty()
     };
     let summary = finding.summary.as_ref().is_none_or(plain);
-    summary && finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().all(fits)
+    summary && finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().enumerate().all(fits)
 }
 
 fn found(it: &Extracted, messages: &[MessageId], known: &[Option<(RecordId, StreamId)>], own: StreamId) -> Found {
@@ -256,5 +256,6 @@ fn found(it: &Extracted, messages: &[MessageId], known: &[Option<(RecordId, Stre
         timestamp: it.timestamp.map(|at| Micros(at.as_microsecond())),
         sources: it.sources.iter().filter_map(|at| messages.get(*at)).copied().collect(),
         corrects: corrects.map(|known| known.0),
+        revises: it.corrects.and_then(|at| at.checked_sub(known.len())),
     }
 }

@@ -147,7 +147,8 @@ impl Inner {
         };
         let speaker = it.speaker.filter(|id| *id != SpeakerId::ME).and_then(|id| state.catalog.speaker_name(id));
         let said_at = jiff::Timestamp::from_microsecond(it.when().0).unwrap_or_default();
-        let turn = Turn { role, speaker: speaker.map(str::to_owned), said_at, text: content.text };
+        let speaker = speaker.map(str::to_owned);
+        let turn = Turn { role, speaker, said_at, offset_seconds: it.offset_seconds, text: content.text };
         Ok(Some((MessageId(it.id), turn)))
     }
 }

@@ -267,7 +267,8 @@ impl System {
             Ok(NewMessage {
                 role,
                 speaker,
-                timestamp: message.timestamp.map(|time| time.0),
+                timestamp: message.timestamp.map(|said| said.time.0),
+                offset_seconds: message.timestamp.map_or(0, |said| said.offset_seconds),
                 expires_at: None,
                 content: MessageAppendedContentV1 {
                     text: message.content.clone(),
@@ -323,6 +324,6 @@ fn check(at: usize, message: &Message) -> Result<(), Error> {
         return Err(error);
     }
     validate::content(&field("content"), &message.content)?;
-    validate::time(&field("timestamp"), message.timestamp)?;
+    validate::time(&field("timestamp"), message.timestamp.map(|said| said.time))?;
     message.id.as_deref().map_or(Ok(()), |id| validate::id(&field("id"), id))
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     api::{
-        Answer, Context, Error, Time,
+        Answer, Context, Error, Said,
         profile::{Candidate, Filters, Recall, Recalled, ResponseLength, ThinkingLevel},
         record::{ItemType, Record},
     },
@@ -44,7 +44,7 @@ impl System {
         };
         let moment = self.moment(request.as_of)?;
         let place = self.inner.profile(context, &request.profile)?;
-        let reference = request.reference_date.map(Time::timestamp);
+        let reference = request.reference_date.map(Said::day);
         let asked = Asked { query: request.query.clone(), filters, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
         let records = self.hits(&place, &answered)?;

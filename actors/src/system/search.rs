@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use memlog_events::{
     code::RoleCode,
     ids::{MessageId, Micros, SpeakerId},
@@ -40,7 +40,8 @@ pub(crate) struct Asked {
     pub(crate) filters: Filters,
     pub(crate) breadth: Breadth,
     pub(crate) limit: usize,
-    pub(crate) reference: Option<Timestamp>,
+    /// The day that "yesterday" in the question counts from.
+    pub(crate) reference: Option<Date>,
 }
 
 /// What it found, and under which conditions.
@@ -73,7 +74,7 @@ impl System {
             filters,
             breadth: Breadth::for_page(limit),
             limit,
-            reference: request.reference_date.map(crate::api::Time::timestamp),
+            reference: request.reference_date.map(crate::api::Said::day),
         };
         let of_one_speaker = asked.filters.speaker.is_some();
         let answered = self.ask(place, asked, moment).await?;
@@ -151,8 +152,8 @@ impl System {
 
     /// The dates that a question names, counted from its reference date.
     fn dates(&self, asked: &Asked) -> Vec<DateSpan> {
-        let now = || Timestamp::from_microsecond(self.now().0).unwrap_or_default();
-        let reference = asked.reference.unwrap_or_else(now);
+        let today = || dates::day_of(Timestamp::from_microsecond(self.now().0).unwrap_or_default());
+        let reference = asked.reference.unwrap_or_else(today);
         let span = |found: dates::Found| DateSpan::days(found.start, found.end, found.precision);
         dates::find_all(&asked.query, reference).into_iter().filter_map(span).collect()
     }

@@ -73,7 +73,7 @@ events! {
     SpeakerRemoved(SpeakerRemovedV1) = 4, "speaker_removed";
     ThreadCreated(ThreadCreatedV1) = 10, "thread_created", ThreadCreated(ThreadCreatedContentV1);
     ThreadDeleted(ThreadDeletedV1) = 11, "thread_deleted";
-    MessageAppended(MessageAppendedV1) = 12, "message_appended", MessageAppended(MessageAppendedContentV1);
+    MessageAppended(MessageAppendedV2) = 12, "message_appended", MessageAppended(MessageAppendedContentV1);
     MessageDeleted(MessageDeletedV1) = 13, "message_deleted";
     Summarised(SummarisedV1) = 14, "summarised", Summarised(SummarisedContentV1);
     SummaryErased(SummaryErasedV1) = 15, "summary_erased";

@@ -41,7 +41,7 @@ pub struct ThreadDeletedV1 {
     pub slot: Slot,
 }
 
-/// `message_appended`.
+/// `message_appended`, as it was before it knew the speaker's clock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MessageAppendedV1 {
     /// The message.
@@ -62,6 +62,38 @@ pub struct MessageAppendedV1 {
     pub timestamp: Option<Micros>,
     /// From when on it is unreachable.
     pub expires_at: Option<Micros>,
+}
+
+/// `message_appended`, with the speaker's own clock.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageAppendedV2 {
+    /// The message.
+    pub message: MessageId,
+    /// Its slot.
+    pub slot: Slot,
+    /// Its place in the thread: 0, 1, 2, ...
+    pub ordinal: u32,
+    /// Who it is from.
+    pub role: RoleCode,
+    /// Of role, text, speaker and given timestamp: how a re-send is known. Keyed by the thread's slot.
+    pub digest: Digest,
+    /// Of the id that the client gave, if it gave one. Keyed by the profile's slot.
+    pub id_digest: Option<Digest>,
+    /// The registration under which it was said.
+    pub speaker: Option<SpeakerId>,
+    /// When it was said, if the client told.
+    pub timestamp: Option<Micros>,
+    /// How far the speaker's clock stood ahead of UTC, in seconds; 0 if the client told no zone.
+    pub offset_seconds: i32,
+    /// From when on it is unreachable.
+    pub expires_at: Option<Micros>,
+}
+
+impl From<MessageAppendedV1> for MessageAppendedV2 {
+    fn from(old: MessageAppendedV1) -> Self {
+        let MessageAppendedV1 { message, slot, ordinal, role, digest, id_digest, speaker, timestamp, expires_at } = old;
+        Self { message, slot, ordinal, role, digest, id_digest, speaker, timestamp, offset_seconds: 0, expires_at }
+    }
 }
 
 /// What was said.

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     batch::{Claim, Committed, Holder},
+    codec,
     head::{self, CHAIN_BYTES, FACTS_AT, Head, Parts},
     ids::{Digest, KeyPath, Position, Scope, Slot, StreamKey, Version},
 };
@@ -34,6 +35,8 @@ pub(super) struct Group<'a> {
     chains: Vec<[u8; CHAIN_BYTES]>,
     condemned: HashSet<Slot>,
     buffer: Vec<u8>,
+    /// The earliest reader that knows every event of this commit.
+    needs: u32,
     written: Written,
 }
 
@@ -56,7 +59,7 @@ impl<'a> Group<'a> {
             partitions: BTreeMap::new(),
         };
         let (chains, condemned, buffer) = (Vec::new(), HashSet::new(), Vec::new());
-        Self { core, known, tables, start, chains, condemned, buffer, written }
+        Self { core, known, tables, start, chains, condemned, buffer, needs: 1, written }
     }
 
     /// Adds a batch or says why not. An outer error spoils the whole commit.
@@ -172,6 +175,7 @@ impl<'a> Group<'a> {
             .order
             .insert(&rows::order_key(batch.key.partition, position), &rows::order_row(batch.key, version))?;
         self.chains.push(tip.chain);
+        self.needs = self.needs.max(codec::reader_of(event.kind, event.kind_version));
         self.written.scopes.insert(batch.key.scope, position);
         self.written.partitions.insert(batch.key.partition.0, position.0);
         for slot in &event.erases {
@@ -223,6 +227,16 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
+    /// Readers that do not know the events of this commit are kept out from the moment it is durable.
+    fn raise_fence(&mut self) -> Result<(), Error> {
+        let row = self.tables.meta.get(rows::META_MIN_READER)?;
+        let stands = row.and_then(|row| row.value().try_into().ok().map(u32::from_le_bytes));
+        if stands.is_none_or(|stands| stands < self.needs) {
+            self.tables.meta.insert(rows::META_MIN_READER, self.needs.to_le_bytes().as_slice())?;
+        }
+        Ok(())
+    }
+
     /// Closes the group with its link in the chain of commits.
     pub(super) fn finish(mut self) -> Result<Written, Error> {
         if !self.chains.is_empty() {
@@ -238,6 +252,7 @@ impl<'a> Group<'a> {
             self.tables.commits.insert(first.0, &row.to_bytes())?;
             self.written.end.hash = row.hash;
         }
+        self.raise_fence()?;
         // Read after every batch was sealed, so every slot they use lies below it.
         let state = rows::state_row(self.written.end.head, self.core.vault.next());
         self.tables.meta.insert(rows::META_STATE, state.as_slice())?;

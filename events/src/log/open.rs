@@ -32,7 +32,7 @@ use crate::{
 /// The layout of the log as a whole.
 pub const FORMAT: u32 = 1;
 /// Which reader this is. A log that needs a later one says so and is left alone.
-pub const READER: u32 = 1;
+pub const READER: u32 = 2;
 
 /// Where the log lies and what it may use.
 #[derive(Clone)]
@@ -228,7 +228,8 @@ fn begin(database: &Database, installation: Uuid) -> Result<(), super::Error> {
         let mut tables = Writing::open(&txn)?;
         let meta = &mut tables.meta;
         meta.insert(rows::META_FORMAT, FORMAT.to_le_bytes().as_slice())?;
-        meta.insert(rows::META_MIN_READER, READER.to_le_bytes().as_slice())?;
+        // The first event that needs a later reader raises it.
+        meta.insert(rows::META_MIN_READER, 1_u32.to_le_bytes().as_slice())?;
         meta.insert(rows::META_INSTALLATION, installation.as_bytes().as_slice())?;
         let state = rows::state_row(Position(0), vault::FIRST_SLOT);
         meta.insert(rows::META_STATE, state.as_slice())?;

@@ -41,7 +41,7 @@ fn people() -> Vec<(&'static str, Facts)> {
         ("thread_deleted", Facts::ThreadDeleted(ThreadDeletedV1 { slot: slot(3) })),
         (
             "message_appended",
-            Facts::MessageAppended(MessageAppendedV1 {
+            Facts::MessageAppended(MessageAppendedV2 {
                 message: MessageId(uuid(5)),
                 slot: slot(4),
                 ordinal: 258,
@@ -50,6 +50,7 @@ fn people() -> Vec<(&'static str, Facts)> {
                 id_digest: Some(Digest([7; 32])),
                 speaker: Some(SpeakerId::ME),
                 timestamp: Some(Micros(1_700_000_000_000_000)),
+                offset_seconds: -18_000,
                 expires_at: None,
             }),
         ),

@@ -1,7 +1,7 @@
 //! JSON Lines: `{"role","content","timestamp?","speaker?","id?","session_id?"}`, one message a line. Lines with the same
 //! `session_id` are one session, wherever they stand; those without one are one session of their own.
 
-use memlog_actors::api::{Time, profile::Message};
+use memlog_actors::api::{Said, profile::Message};
 use serde::Deserialize;
 
 use super::{Conversation, Session};
@@ -12,7 +12,7 @@ use crate::cli::fail::Fail;
 struct Line {
     role: String,
     content: String,
-    timestamp: Option<Time>,
+    timestamp: Option<Said>,
     speaker: Option<String>,
     id: Option<String>,
     session_id: Option<String>,
@@ -68,7 +68,7 @@ mod tests {
         let ids: Vec<_> = conversation.sessions.iter().map(|session| session.id.as_deref()).collect();
         assert_eq!(ids, [Some("a"), None]);
         assert_eq!(conversation.sessions[0].places, ["line 1", "line 2", "line 5"]);
-        assert_eq!(conversation.sessions[1].messages[0].timestamp, Time::parse("2026-03-01T10:00:00Z").ok());
+        assert_eq!(conversation.sessions[1].messages[0].timestamp, Said::parse("2026-03-01T10:00:00Z").ok());
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn session(
         let message = Message {
             role: "user".to_owned(),
             content,
-            timestamp: Some(Time::from(timestamp)),
+            timestamp: Some(Time::from(timestamp).into()),
             speaker: Some(turn.speaker),
             id: Some(turn.dia_id),
         };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Time, job, verb};
+use crate::api::{Said, job, verb};
 
 /// One message of an ingested conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,9 +12,9 @@ pub struct Message {
     pub role: String,
     /// At most 32,768 bytes, not blank.
     pub content: String,
-    /// When it was said.
+    /// When it was said; an offset says which day it was for the speaker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<Time>,
+    pub timestamp: Option<Said>,
     /// A registered speaker, or `me`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,

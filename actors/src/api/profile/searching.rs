@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::{
-    AsOf, Time,
+    AsOf, Said, Time,
     record::{ItemType, Record},
     verb,
 };
@@ -84,7 +84,7 @@ pub struct Search {
     pub expand: Option<bool>,
     /// The day the question is asked, for "last week".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference_date: Option<Time>,
+    pub reference_date: Option<Said>,
     /// As the log stood then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
@@ -132,7 +132,7 @@ pub struct Recall {
     pub response_length: Option<ResponseLength>,
     /// The day the question is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference_date: Option<Time>,
+    pub reference_date: Option<Said>,
     /// 1 to 100, 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,

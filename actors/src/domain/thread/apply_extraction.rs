@@ -30,6 +30,8 @@ pub struct Found {
     pub sources: Vec<MessageId>,
     /// The record of this thread that it corrects.
     pub corrects: Option<RecordId>,
+    /// Or the place of an earlier one of the same result: said and taken back in one breath.
+    pub revises: Option<usize>,
 }
 
 /// What a model wrote about the thread up to the job's last message.
@@ -94,7 +96,9 @@ impl Command<Thread> for ApplyExtraction {
             };
             let (id, saved, _) = record.saved(slot, place, inputs);
             decision.events.push(saved);
-            if let Some(old) = found.corrects.filter(|old| state.records().holds(*old, inputs.now())) {
+            let stored = found.corrects.filter(|old| state.records().holds(*old, inputs.now()));
+            let earlier = || found.revises.and_then(|at| decision.answer.get(at).copied().flatten());
+            if let Some(old) = stored.or_else(earlier) {
                 decision.events.extend(replaced(old, id, &ByV1::default(), slot, place, inputs));
             }
             decision.answer.push(Some(id));
@@ -174,6 +178,7 @@ mod tests {
             timestamp: None,
             sources: vec![source],
             corrects: None,
+            revises: None,
         }
     }
 
@@ -246,6 +251,20 @@ mod tests {
         let late = given.do_(apply(two.job.expect("job"), vec![found("From Lisbon", one.messages[0])]));
         assert_eq!(late.0, [None]);
         assert_eq!(given.last().facts.name(), "extraction_completed");
+    }
+
+    // A whole conversation comes in at once as often as turn by turn, and means the same.
+    #[test]
+    fn a_correction_within_one_result_supersedes_and_deletes_nothing() {
+        let mut given = Story::<Thread>::new();
+        let said = given.do_(ingest("trip", &["I live in Lisbon", "actually it is Porto now"]));
+        let old = found("Lives in Lisbon", said.messages[0]);
+        let new = Found { revises: Some(0), ..found("Lives in Porto", said.messages[1]) };
+        let early = Found { revises: Some(7), ..found("Has a cat", said.messages[1]) };
+        let made = given.do_(apply(said.job.expect("job"), vec![old, early, new])).0;
+        let valid = |at: usize| given.state.records().is_valid(made[at].expect("made"), given.now());
+        assert_eq!((valid(0), valid(1), valid(2)), (false, true, true));
+        assert_eq!(given.state.records().records.len(), 3);
     }
 
     #[test]

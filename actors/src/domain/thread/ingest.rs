@@ -3,7 +3,7 @@
 use memlog_events::{
     batch::{Claim, Holder, ListKind, Listing, Outcome},
     code::RoleCode,
-    event::{ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV1, MessageAppendedV1},
+    event::{ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV1, MessageAppendedV2},
     ids::{JobId, KeyPath, MessageId, Micros, Slot, SpeakerId},
 };
 
@@ -19,6 +19,8 @@ pub struct NewMessage {
     pub speaker: Option<SpeakerId>,
     /// When it was said, if the client told.
     pub timestamp: Option<Micros>,
+    /// How far the speaker's clock stood ahead of UTC. Not part of what makes two messages the same.
+    pub offset_seconds: i32,
     /// Unreachable from here on.
     pub expires_at: Option<Micros>,
     /// What was said.
@@ -171,7 +173,7 @@ impl NewMessage {
         if let Some(digest) = by_what.id_digest {
             decision.claims.push(Claim::Take(digest, Holder { stream: place.key, id: message.0, keys }));
         }
-        let facts = MessageAppendedV1 {
+        let facts = MessageAppendedV2 {
             message,
             slot,
             ordinal,
@@ -180,6 +182,7 @@ impl NewMessage {
             id_digest: by_what.id_digest,
             speaker: self.speaker,
             timestamp: self.timestamp,
+            offset_seconds: self.offset_seconds,
             expires_at: self.expires_at,
         };
         let content = Some((Content::MessageAppended(self.content.clone()), keys));

@@ -75,13 +75,15 @@ impl Sides<'_> {
         let loose = self.joint.is(",") || self.joint.kind == Kind::Mark;
         if rules(self.left) {
             // A rule keeps its reason; a second rule is one of its own.
-            let whole = self.left.len() >= 4 || self.joint.is("and");
-            return whole && rules(self.right);
+            let whole = |side: &[Token]| side.iter().filter(|token| token.kind == Kind::Word).count() >= 3;
+            // "From now on, …" only says when.
+            let bare = kind::is_standing(&plain(self.left));
+            return whole(self.left) && !bare && whole(self.right) && rules(self.right);
         }
         if loose && asks(self.right) {
             return stands_alone(self.text, self.left);
         }
-        if !begins_clause(self.text, self.right) {
+        if !begins_clause(self.text, self.right) || !long_enough(self.right) {
             return false;
         }
         if orders(self.left) {
@@ -110,13 +112,16 @@ impl Sides<'_> {
     /// "… , my legs are dead", "… and I forgot everything": a few words that say how the first was, not something new.
     fn colours(&self, loose: bool) -> bool {
         let words = plain(self.right);
-        let few = words.split(' ').count() <= 4;
+        let few = words.split(' ').count() <= 5;
+        // "Emma hates peas, but she loves carrots" is one thing about Emma.
+        let contrast = self.joint.is("but") && matches!(self.right[0].lower.as_str(), "he" | "she" | "he's" | "she's");
         let vague = ["anything", "everything", "nothing", "something"].iter().any(|word| lex::holds(&words, word));
         let named =
             self.right.iter().skip(1).any(|token| {
                 token.kind == Kind::Number || self.text[token.span.clone()].starts_with(char::is_uppercase)
             });
-        few && !named && (vague || loose && !filler::counts(&words))
+        let mood = ["i feel", "i felt"].iter().any(|start| lex::opens_with(&words, start));
+        contrast || few && !named && (vague || mood || loose && !filler::counts(&words))
     }
 
     /// Whether the right side needs the left one to be understood.
@@ -132,7 +137,7 @@ impl Sides<'_> {
             let last = self.right.get(i + 1).is_none_or(|next| next.kind == Kind::Mark);
             POINTING.contains(&token.lower.as_str())
                 || own && matches!(token.lower.as_str(), "his" | "her" | "their")
-                || last && matches!(token.lower.as_str(), "that" | "this" | "one")
+                || last && matches!(token.lower.as_str(), "that" | "this" | "one" | "her")
         };
         !named || self.right.iter().enumerate().skip(1).take_while(|(_, token)| !token.is(";")).any(points)
     }
@@ -148,7 +153,10 @@ pub(in crate::extract) fn person_in(text: &str, tokens: &[Token]) -> Option<Stri
         || capital(first) && !is_own(&first.lower) && !NO_SUBJECT.contains(&first.lower.as_str()) && !first.is("the")
     {
         let verb = tokens.iter().skip(1).position(|token| verbs::is_finite(&token.lower))? + 1;
-        let subject = &text[first.span.start..tokens[verb - 1].span.end];
+        // "My brother's a pilot": the verb hangs on its subject.
+        let glued = tokens[verb].lower.ends_with("'s");
+        let end = if glued { tokens[verb].span.end - "'s".len() } else { tokens[verb - 1].span.end };
+        let subject = text.get(first.span.start..end)?;
         let simple = verb <= 5 && tokens[..verb].iter().all(|token| token.kind == Kind::Word && !token.is("and"));
         return simple.then(|| subject.to_owned());
     }
@@ -177,11 +185,16 @@ fn orders(tokens: &[Token]) -> bool {
     filler::is_request(&plain(tokens), Language::English)
 }
 
-/// Subject and verb are there, so nothing is torn apart ("my sister | and I live").
-fn stands_alone(text: &str, tokens: &[Token]) -> bool {
+/// "I forgot" says too little by itself; "I'm vegan" does not.
+fn long_enough(tokens: &[Token]) -> bool {
     let words = tokens.iter().filter(|token| token.kind != Kind::Mark).count();
     let glued = tokens.first().is_some_and(|first| first.lower.contains('\''));
-    (words >= 3 || glued && words >= 2) && begins_clause(text, undated(text, tokens))
+    words >= 3 || glued && words >= 2
+}
+
+/// Subject and verb are there, so nothing is torn apart ("my sister | and I live").
+fn stands_alone(text: &str, tokens: &[Token]) -> bool {
+    long_enough(tokens) && begins_clause(text, undated(text, tokens))
 }
 
 /// Without "yesterday", "on Monday", "since last week" in front.
@@ -191,7 +204,7 @@ fn undated<'a>(text: &str, tokens: &'a [Token]) -> &'a [Token] {
     };
     let offset = first.span.start;
     let lead = usize::from(matches!(first.lower.as_str(), "on" | "in" | "since" | "by" | "from"));
-    let Some(found) = dates::find(&text[offset..last.span.end], jiff::Timestamp::UNIX_EPOCH) else {
+    let Some(found) = dates::find(&text[offset..last.span.end], jiff::civil::Date::ZERO) else {
         return tokens;
     };
     if tokens.get(lead).is_none_or(|token| token.span.start < offset + found.span.start) {
@@ -258,8 +271,10 @@ fn begins_clause(text: &str, tokens: &[Token]) -> bool {
         .take(within)
         .take_while(|(_, token)| !ends(token) && !matches!(token.lower.as_str(), "to" | "that" | "who" | "which"))
         .any(|(i, token)| {
+            let possessive = token.lower.ends_with("'s") && tokens.get(i + 2).is_none_or(ends);
             verbs::is_finite(&token.lower)
-                && !NO_SUBJECT.contains(&word(i))
+                && !possessive
+                && (!NO_SUBJECT.contains(&word(i)) || verbs::is_adverb(word(i)) && within > 2)
                 && (within > 2 || i == 0 || !NO_SUBJECT.contains(&word(1)))
                 // What follows the verb of a bare noun shows that it is one.
                 && (within > 2 || tokens.get(i + 2).is_some())
@@ -310,7 +325,7 @@ mod tests {
                 vec!["My aunt Vera lives in Graz", "she sells wine at the market."],
             ),
             ("Give me a recipe, I'm vegetarian.", vec!["Give me a recipe", "I'm vegetarian."]),
-            ("Use metres, and answer in French.", vec!["Use metres", "answer in French."]),
+            ("Always use metres, and answer in French.", vec!["Always use metres", "answer in French."]),
             ("I found a desk, how do I clean it", vec!["I found a desk", "how do I clean it"]),
         ] {
             assert_eq!(split(text), parts, "{text}");

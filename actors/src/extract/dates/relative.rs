@@ -153,7 +153,10 @@ impl Reader<'_> {
         };
         let wanted = weekday(self.word(at))?;
         let tokens = at + 1 - i;
-        // "Thursday to Sunday" is every week.
+        // "Saturday mornings" and "Thursday to Sunday" are every week.
+        if matches!(self.word(at + 1), "mornings" | "evenings" | "nights" | "afternoons") {
+            return None;
+        }
         let range = matches!(self.word(at + 1), "to" | "and" | "or" | "-" | "–" | "through" | "till");
         if range && weekday(self.word(at + 2)).is_some() {
             return None;

@@ -174,7 +174,7 @@ pub(super) const REACTIONS: &[&str] = &[
     "i'll definitely check", "i'll try", "i'm stoked", "i won't let", "awesome to", "great hearing", "long time",
     "those were", "those both", "keep it", "never give up", "don't give up", "just do it", "we can", "we could",
     "it must", "that would", "no wonder", "you're right", "go for it", "fingers crossed", "remember", "don't worry",
-    "i can imagine", "i can only imagine", "i've got your", "i have a few", "enjoy", "best of luck", "every little",
+    "i told you", "i already told you", "as if", "i can imagine", "i can only imagine", "i've got your", "i have a few", "enjoy", "best of luck", "every little",
     "there you", "reminds me", "makes me", "so true", "such a", "can you", "hang in",
 ];
 

@@ -8,7 +8,7 @@ pub(super) const RULES: &[&str] = &[
     "keep your", "keep the", "keep answers", "keep replies", "keep it", "be concise", "be brief", "be direct",
     "answer in", "answer me", "answer with", "answer always", "respond in", "respond with", "respond to", "reply in",
     "reply with", "reply to", "speak to me", "speak in", "talk to me", "write in", "write all", "write every",
-    "i want you to", "i'd like you to", "you should always", "you should never", "you must", "you must never",
+    "i want you to", "i need you to", "i'd like you to", "you should always", "you should never", "you must", "you must never",
     "prefer", "default to", "assume", "only use", "only answer", "treat", "format", "answer without", "reply without",
     "answer only", "reply only", "answer like", "answer as", "respond without", "respond only", "respond as", "write without",
     "write only", "speak like", "speak as", "talk like", "keep all", "keep every", "no more", "only give", "only show",
@@ -73,7 +73,7 @@ pub(super) const SERVING: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const NOT_RULES: &[&str] = &[
     "don't worry", "don't know", "don't think", "don't you", "don't get me wrong", "don't mind", "don't mention it",
-    "do not worry", "never mind", "never been", "never had", "never heard", "never thought", "always wanted",
+    "do not worry", "never mind", "never been", "never had", "never have", "never did", "never heard", "never thought", "always wanted",
     "always loved", "always liked", "always been", "don't forget", "don't let me forget", "do not forget", "use it",
     "stop it", "never again", "don't be", "don't give up", "always happy", "always a pleasure", "never give",
     "keep it up", "keep it going", "stop being", "don't stop", "never stop",

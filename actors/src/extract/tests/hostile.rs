@@ -9,6 +9,7 @@ fn read(text: &str) -> Vec<Extracted> {
         role,
         speaker: Some("Zoë’s 🦊".into()),
         said_at: "2024-03-13T10:00:00Z".parse().unwrap(),
+        offset_seconds: 0,
         text: text.to_owned(),
     };
     let work = Work {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::*;
+use crate::api::Said;
 use crate::port::{Role, Turn, Work};
 
 const TURNS: &str = include_str!("../../../tests/data/turns.jsonl");
@@ -61,10 +62,12 @@ fn strings(list: &Value) -> Vec<String> {
 /// The labelled turn is the last one, so that its index tells its memories from those of the turns before it.
 fn work(line: &Value) -> Work {
     let at = line["at"].as_str().unwrap_or("2024-03-13T10:00:00Z");
+    let said = Said::parse(at).unwrap();
     let turn = |line: &Value| Turn {
         role: role(line),
         speaker: line["speaker"].as_str().map(str::to_owned),
-        said_at: at.parse().unwrap(),
+        said_at: said.time.timestamp(),
+        offset_seconds: said.offset_seconds,
         text: line["text"].as_str().unwrap().to_owned(),
     };
     let other = |name: &&str| turn(&json!({"speaker": name, "text": "Hi!"}));

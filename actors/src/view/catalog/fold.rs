@@ -2,7 +2,7 @@
 
 use memlog_events::{
     code::TypeCode,
-    event::{Content, Facts, LinkedContentV1, MessageAppendedContentV1, MessageAppendedV1, SavedContentV1, SavedV1},
+    event::{Content, Facts, LinkedContentV1, MessageAppendedContentV1, MessageAppendedV2, SavedContentV1, SavedV1},
     ids::{MessageId, RecordId, RelationId, Slot},
     log::{Sealed, Stored},
 };
@@ -144,7 +144,7 @@ impl Catalog {
     fn message(
         &mut self,
         event: &Stored,
-        e: &MessageAppendedV1,
+        e: &MessageAppendedV2,
         content: Option<Content>,
         thread: Option<u32>,
     ) -> Vec<Effect> {
@@ -167,6 +167,7 @@ impl Catalog {
             speaker: e.speaker,
             asks: text.as_deref().is_some_and(asks),
             timestamp: e.timestamp,
+            offset_seconds: e.offset_seconds,
             expires_at: e.expires_at,
             metadata,
             erased: text.is_none(),
@@ -372,6 +373,7 @@ impl Doc {
             created_at: event.head.time,
             updated_at: event.head.time,
             timestamp: None,
+            offset_seconds: 0,
             expires_at: None,
             at: event.head.version,
             version: 1,

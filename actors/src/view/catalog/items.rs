@@ -36,6 +36,8 @@ pub struct Doc {
     pub updated_at: Micros,
     /// When it happened or was said, if told.
     pub timestamp: Option<Micros>,
+    /// How far the speaker's clock stood ahead of UTC; a message's.
+    pub offset_seconds: i32,
     /// Unreachable from here on.
     pub expires_at: Option<Micros>,
     /// Version of its stream at which its content lies.

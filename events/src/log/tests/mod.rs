@@ -23,7 +23,7 @@ use super::{Log, Options, append};
 use crate::{
     batch::{Batch, Committed, Draft},
     code::{RoleCode, StreamKind},
-    event::{ByV1, Content, Facts, ForgotV1, MessageAppendedContentV1, MessageAppendedV1},
+    event::{ByV1, Content, Facts, ForgotV1, MessageAppendedContentV1, MessageAppendedV2},
     ids::*,
 };
 
@@ -76,7 +76,7 @@ impl Subject {
     /// A message with a fresh slot.
     pub(super) fn message(&self, log: &Log, text: &str) -> (Draft, Slot) {
         let slot = log.reserve(1).unwrap()[0];
-        let facts = MessageAppendedV1 {
+        let facts = MessageAppendedV2 {
             message: MessageId(fresh()),
             slot,
             ordinal: 0,
@@ -85,6 +85,7 @@ impl Subject {
             id_digest: None,
             speaker: None,
             timestamp: None,
+            offset_seconds: 0,
             expires_at: None,
         };
         let content = MessageAppendedContentV1 {

@@ -1,7 +1,10 @@
 //! Opening: one process at a time, no log of the future, no log without its own vault.
 
 use super::*;
-use crate::log::{open::Error, rows};
+use crate::log::{
+    open::{self, Error},
+    rows,
+};
 
 /// Two writers of one file would destroy it.
 #[test]
@@ -29,12 +32,30 @@ fn a_log_that_needs_a_newer_reader_is_refused_and_left_alone() {
         };
         log.0.core.quick(change).unwrap();
     };
-    fence(&log, 2);
+    fence(&log, open::READER + 1);
     drop(log);
     let before = std::fs::read(dir.path().join("vault")).unwrap();
     let error = Log::open(Options::new(dir.path())).err().unwrap();
-    assert!(matches!(error, Error::Newer { needs: 2, have: 1 }), "{error}");
+    assert!(matches!(error, Error::Newer { needs, have } if needs == have + 1 && have == open::READER), "{error}");
     assert_eq!(std::fs::read(dir.path().join("vault")).unwrap(), before);
+}
+
+/// A log that an old binary can still read stays so until an event is written that it does not know.
+#[test]
+fn the_fence_rises_with_the_first_event_that_needs_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let fence = |log: &Log| {
+        let row = log.0.core.read().unwrap().meta().unwrap().get_owned(rows::META_MIN_READER).unwrap().unwrap();
+        u32::from_le_bytes(row.value().try_into().unwrap())
+    };
+    assert_eq!(fence(&log), 1);
+    let thread = Subject::new(&log, 0);
+    assert_eq!(fence(&log), 1, "the profile's own events are of the first release");
+    thread.say(&log, 0, "x");
+    assert_eq!(fence(&log), 2);
+    drop(log);
+    assert_eq!(fence(&open(dir.path())), 2);
 }
 
 /// Without its vault a log is noise; a new vault in its place would hide the loss.
