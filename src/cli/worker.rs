@@ -16,7 +16,8 @@ use crate::{
 /// How long jobs under way may take to finish after the first signal.
 const CLOSE_MAX: Duration = Duration::from_secs(30);
 const EXAMPLES: &str = "\
-A worker needs the NATS server of `memlog serve` and nothing else: no data folder, no vault, no model.
+A worker needs the NATS server of `memlog serve` and nothing else: no data folder, no vault, no embedding model. It extracts
+with a language model where MEMLOG_LLM_URL and MEMLOG_LLM_MODEL (and MEMLOG_LLM_KEY) name one.
 On the host of the server:   memlog serve --workers 0 --nats nats://nats.example:4222
 On any number of others:     memlog worker --nats nats://nats.example:4222 --parallel 8
 

@@ -211,4 +211,24 @@ mod tests {
         assert_eq!(budget.spend(5), Err(CallFailed::lasting("token_budget")));
         assert_eq!(budget.spend(4), Ok(()));
     }
+
+    // Endpoints differ in two fields; the schema reaches the model either way.
+    #[test]
+    fn an_endpoint_without_structured_output_is_told_the_schema() {
+        let named =
+            Settings { url: Some("http://h/v1".to_owned()), model: Some("m".to_owned()), ..Settings::default() };
+        let other = (Format::JsonObject, OutputField::MaxCompletionTokens);
+        let plain = Settings { format: other.0, output_field: other.1, ..named.clone() };
+        let asked = super::super::prompt::classify();
+        let body = |settings: &Settings| -> Value {
+            let client = Client::new(settings).expect("valid").expect("named");
+            serde_json::from_slice(&client.body(&asked, &Value::Null)).expect("JSON")
+        };
+        let (strict, plain) = (body(&named), body(&plain));
+        assert_eq!(strict["response_format"]["json_schema"]["schema"], asked.schema);
+        assert_eq!((&strict["max_tokens"], &strict["messages"][0]["content"]), (&2_000.into(), &asked.system.into()));
+        assert_eq!(plain["response_format"], serde_json::json!({ "type": "json_object" }));
+        assert!(plain["max_tokens"].is_null() && plain["max_completion_tokens"] == 2_000);
+        assert!(plain["messages"][0]["content"].as_str().is_some_and(|it| it.contains(&asked.schema.to_string())));
+    }
 }

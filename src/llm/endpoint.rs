@@ -15,6 +15,8 @@ use super::settings::{COMPLETIONS, Invalid, Key, Settings, is_loopback};
 
 /// The longest answer that is read: what is longer is no answer to what is asked here.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
+/// Connections kept for the next call: as many as there may be workers that call at once.
+const IDLE_CONNECTIONS_MAX: usize = 256;
 /// How long a connection may take to come about; an endpoint that is there takes far less.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
@@ -86,6 +88,8 @@ fn agent(url: &str) -> Agent {
         // A key must not follow wherever an answer points.
         .max_redirects(0)
         .timeout_connect(Some(CONNECT_MAX))
+        .max_idle_connections(IDLE_CONNECTIONS_MAX)
+        .max_idle_connections_per_host(IDLE_CONNECTIONS_MAX)
         .proxy(if is_loopback(url) { None } else { Proxy::try_from_env() })
         .tls_config(tls)
         .user_agent(concat!("memlog/", env!("CARGO_PKG_VERSION")))

@@ -56,6 +56,13 @@ impl Model {
         Budget::new(Duration::from_secs(set.job_s_max), set.job_tokens_max, set.tries_max)
     }
 
+    /// For the summary that comes with a job: one more call, whose failure costs nothing.
+    fn summary_of_job(&self) -> Budget {
+        let set = &self.settings;
+        let one = set.input_tokens_max.saturating_mul(2).saturating_add(set.output_tokens_max);
+        Budget::new(Duration::from_secs(set.call_s_max), one.saturating_mul(set.tries_max), set.tries_max)
+    }
+
     /// For somebody who waits and has a local text to fall back on: one try.
     fn once(&self, seconds: u64) -> Budget {
         Budget::new(Duration::from_secs(seconds), self.settings.job_tokens_max, 1)
@@ -104,7 +111,7 @@ impl Model {
     fn summary(&self, session: &Session) -> Result<String, CallFailed> {
         let asked: Asked = prompt::summarise();
         let data = prompt::session(session, self.settings.input_tokens_max);
-        let answer = self.client.ask(&asked, &data, &mut self.job())?;
+        let answer = self.client.ask(&asked, &data, &mut self.summary_of_job())?;
         Ok(decode::summary(&answer)?)
     }
 }

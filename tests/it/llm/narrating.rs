@@ -6,9 +6,12 @@ use memlog::{
     serve::{Nats as Server, Options as Serve, Serving},
 };
 use memlog_actors::api::{
-    AsOf, job,
+    AsOf,
+    audit::Verify,
+    job,
     profile::*,
     record::{ItemType, Record},
+    speaker,
 };
 use serde_json::json;
 
@@ -173,6 +176,27 @@ async fn a_summary_goes_with_what_is_forgotten() {
     assert!(!summary(&system).await.contains("Summary:"));
     ingest(&system, "trip", vec![said("user", "I like tea")]).await;
     assert!(summary(&system).await.contains("Summary: I like tea"));
+    assert!(system.audit_verify(&acme(), Verify::default()).await.expect("verified").reply.ok);
+    system.stop().await;
+}
+
+// A name that was taken back is shown nowhere; a summary says who said what.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_summary_goes_with_a_name_that_is_removed() {
+    let world = World::new();
+    let system = world.start().await;
+    let speaker = || "Ana".to_owned();
+    let add = speaker::Add { profile: ALICE.to_owned(), speaker: speaker() };
+    system.speaker_add(&acme(), add).await.expect("added");
+    ingest(&system, "trip", vec![Message { speaker: Some(speaker()), ..said("user", "I live in Porto") }]).await;
+    assert_eq!(world.llm.calls_of("summary")[0].data()["messages"][0]["speaker"], "Ana");
+    assert!(summary(&system).await.contains("Summary: I live in Porto"));
+    let remove = speaker::Remove { profile: ALICE.to_owned(), speaker: speaker() };
+    system.speaker_remove(&acme(), remove).await.expect("removed");
+    assert!(!summary(&system).await.contains("Summary:"));
+    ingest(&system, "trip", vec![said("user", "I have a cat")]).await;
+    let call = world.llm.calls_of("summary").pop().expect("asked");
+    assert_eq!((&call.data()["previous"], call.body.to_string().contains("Ana")), (&json!(null), false));
     system.stop().await;
 }
 

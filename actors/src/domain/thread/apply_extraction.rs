@@ -168,7 +168,11 @@ impl ApplyExtraction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{record::Forget, testing::*, thread::SummaryState};
+    use crate::domain::{
+        record::{Expire, Forget},
+        testing::*,
+        thread::SummaryState,
+    };
 
     fn found(text: &str, source: MessageId) -> Found {
         Found {
@@ -322,5 +326,18 @@ mod tests {
         given.do_(summarising(one.job.expect("job"), 0));
         assert_eq!(given.last().facts.name(), "extraction_completed");
         assert_eq!(given.state.summary.map(|summary| summary.through), Some(1));
+    }
+
+    #[test]
+    fn summaries_go_with_anything_that_expires() {
+        let mut given = Story::<Thread>::new();
+        let mut conversation = ingest("trip", &["The code is 7", "I live in Lisbon"]);
+        conversation.messages[0].expires_at = Some(Micros(given.now().0 + 10));
+        let job = given.do_(conversation).job.expect("job");
+        given.do_(summarising(job, 0));
+        let slot = given.state.summary.expect("summarised").slot;
+        given.advance(10);
+        given.do_(Expire);
+        assert_eq!((given.last().facts.erases(), given.state.summary), (vec![slot], None));
     }
 }
