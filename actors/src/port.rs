@@ -196,7 +196,7 @@ pub struct Question {
     /// As it was asked.
     pub text: String,
     /// The day that "today" means in it, if the client told.
-    pub asked_at: Option<Timestamp>,
+    pub asked_on: Option<Date>,
     /// What was found, best first.
     pub sources: Vec<Source>,
     /// At most this many sentences.

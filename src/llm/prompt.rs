@@ -166,7 +166,7 @@ pub(super) fn question(question: &Question, input_tokens_max: u64) -> Value {
     let sources = within(question.sources.iter().enumerate().map(source), input_tokens_max);
     json!({
         "question": question.text,
-        "asked_at": question.asked_at.map(second),
+        "asked_on": question.asked_on.map(|day| day.to_string()),
         "sentences_max": question.sentences_max,
         "sources": sources,
     })
@@ -195,7 +195,13 @@ mod tests {
     use super::*;
 
     fn turn(text: &str) -> Turn {
-        Turn { role: Role::User, speaker: None, said_at: Timestamp::UNIX_EPOCH, offset_seconds: 0, text: text.to_owned() }
+        Turn {
+            role: Role::User,
+            speaker: None,
+            said_at: Timestamp::UNIX_EPOCH,
+            offset_seconds: 0,
+            text: text.to_owned(),
+        }
     }
 
     // Strict endpoints refuse a schema in which a field is optional or others are allowed.
@@ -218,7 +224,11 @@ mod tests {
     // A model that reads only the server's clock dates the evening of half the world a day too late.
     #[test]
     fn a_message_is_shown_on_its_speakers_clock() {
-        let at = |offset_seconds| Turn { said_at: "2026-03-14T04:30:00.5Z".parse().expect("a time"), offset_seconds, ..turn("x") };
+        let at = |offset_seconds| Turn {
+            said_at: "2026-03-14T04:30:00.5Z".parse().expect("a time"),
+            offset_seconds,
+            ..turn("x")
+        };
         assert_eq!(context(&at(-18_000))["said_at"], "2026-03-13T23:30:00-05:00");
         assert_eq!(context(&at(0))["said_at"], "2026-03-14T04:30:00Z");
     }

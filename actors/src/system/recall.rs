@@ -71,7 +71,7 @@ impl System {
     async fn narrated(
         &self,
         query: &str,
-        asked_at: Option<jiff::Timestamp>,
+        asked_on: Option<jiff::civil::Date>,
         candidates: &[answer::Candidate],
         length: Length,
     ) -> Option<String> {
@@ -80,7 +80,7 @@ impl System {
             |it: &answer::Candidate| Source { text: it.text.clone(), speaker: it.speaker.clone(), said_at: it.said_at };
         let sources: Vec<_> = candidates.iter().map(source).collect();
         let (found, text) = (sources.len(), query.to_owned());
-        let question = Question { text, asked_at, sources, sentences_max: length.sentences_max() };
+        let question = Question { text, asked_on, sources, sentences_max: length.sentences_max() };
         let answering = tokio::task::spawn_blocking(move || narrator.answer(&question));
         let sentences = match answering.await.ok()? {
             Ok(sentences) => sentences,
