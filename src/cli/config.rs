@@ -20,6 +20,8 @@ pub(super) struct File {
     pub(super) nats: Option<String>,
     /// A credentials file for it.
     pub(super) nats_creds: Option<PathBuf>,
+    /// What the subjects of answers begin with.
+    pub(super) nats_inbox: Option<String>,
     /// A PEM file of authorities to trust for it.
     pub(super) nats_ca: Option<PathBuf>,
     /// The namespace.

@@ -33,6 +33,9 @@ pub(super) struct Globals {
     /// A token for the NATS server; better given as a variable, since others can see a command line
     #[arg(long, global = true, env = "MEMLOG_NATS_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub(super) nats_token: Option<String>,
+    /// What the subjects of answers begin with, where the NATS server fences them [default: _INBOX]
+    #[arg(long, global = true, env = "MEMLOG_NATS_INBOX", value_name = "PREFIX", hide_env_values = true)]
+    pub(super) nats_inbox: Option<String>,
     /// A PEM file of authorities to trust for the NATS server
     #[arg(long, global = true, env = "MEMLOG_NATS_CA", value_name = "FILE", hide_env_values = true)]
     pub(super) nats_ca: Option<PathBuf>,
@@ -127,6 +130,7 @@ impl Settings {
         let nats_named = url.map(|url| connect::Options {
             credentials: globals.nats_creds.or(file.nats_creds),
             token: globals.nats_token,
+            inbox: globals.nats_inbox.or(file.nats_inbox),
             tls_ca: globals.nats_ca.or(file.nats_ca),
             ..connect::Options::url(url)
         });

@@ -30,6 +30,8 @@ pub struct Options {
     pub user: Option<String>,
     /// The user's password.
     pub password: Option<String>,
+    /// The first token of the subjects of answers, `_INBOX` when left out: an account that many share fences them by it.
+    pub inbox: Option<String>,
     /// A PEM file of the authorities to trust besides the system's; it turns TLS on.
     pub tls_ca: Option<PathBuf>,
     /// PEM files of our own certificate and its key.
@@ -59,6 +61,9 @@ pub enum Error {
     /// Two ways to prove who we are.
     #[error("give one of credentials file, token, or user with password; not several")]
     Credentials,
+    /// The prefix would change the subject.
+    #[error("{0} cannot begin the subjects of answers; take letters, digits, _ and -, such as _INBOX_acme")]
+    Inbox(String),
     /// The credentials file cannot be used.
     #[error("the credentials file {path} cannot be used: {source}")]
     CredentialsFile {
@@ -139,6 +144,13 @@ async fn prepared(options: &Options) -> Result<ConnectOptions, Error> {
     }
     // A reply may take as long as the call allows; who calls sets a limit of its own.
     let mut connecting = ConnectOptions::new().name(&options.name).request_timeout(None);
+    if let Some(inbox) = &options.inbox {
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if inbox.is_empty() || !inbox.chars().all(part) {
+            return Err(Error::Inbox(inbox.clone()));
+        }
+        connecting = connecting.custom_inbox_prefix(inbox);
+    }
     if let Some(path) = &options.credentials {
         let failed = |source| Error::CredentialsFile { path: path.clone(), source };
         connecting = connecting.credentials_file(path).await.map_err(failed)?;

@@ -7,6 +7,7 @@ mod cli;
 mod client;
 mod door;
 mod drain;
+mod fences;
 mod jobs;
 mod llm;
 mod paging;

@@ -131,6 +131,11 @@ pub struct Memlog {
 impl Memlog {
     /// Opens one on `data`, reached at `url`.
     pub async fn open(data: &Path, url: &str, limits: Limits) -> Self {
+        Self::open_as(data, connect::Options::url(url), limits).await
+    }
+
+    /// The same by another connection.
+    pub async fn open_as(data: &Path, connection: connect::Options, limits: Limits) -> Self {
         let (embedding, extraction) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
         let system = system::Options {
             data_dir: PathBuf::from(data),
@@ -142,7 +147,6 @@ impl Memlog {
             queue: None,
             clock: Arc::new(Wall),
         };
-        let connection = connect::Options::url(url);
         let nats = Server::Running(connection.clone());
         let workers = system.limits.workers;
         let serving = Serving::open(Options { system, nats, workers, replicas: 1 }).await.expect("memlog serves");
@@ -210,7 +214,7 @@ pub async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() ->
     assert!(tokio::time::timeout(Duration::from_secs(60), asking).await.is_ok(), "never so: {what}");
 }
 
-/// A nats-server that carries only small messages.
+/// A nats-server with settings that memlog would not choose.
 pub struct SmallNats {
     pub url: String,
     _child: tokio::process::Child,
@@ -220,10 +224,15 @@ pub struct SmallNats {
 impl SmallNats {
     /// None where no nats-server is.
     pub async fn start(max_payload: usize) -> Option<Self> {
+        Self::configured(&format!("max_payload: {max_payload}\n")).await
+    }
+
+    /// One with these settings.
+    pub async fn configured(settings: &str) -> Option<Self> {
         let binary = memlog::nats::server::find(None).await.ok()?;
         let folder = tempfile::tempdir().unwrap();
         let ports = folder.path().display();
-        let config = format!("host: 127.0.0.1\nport: -1\nmax_payload: {max_payload}\nports_file_dir: \"{ports}\"\n");
+        let config = format!("host: 127.0.0.1\nport: -1\nports_file_dir: \"{ports}\"\n{settings}");
         let path = folder.path().join("nats.conf");
         std::fs::write(&path, config).unwrap();
         let child = tokio::process::Command::new(binary)
