@@ -13,4 +13,5 @@ mod rebuilding;
 mod soaking;
 mod tampering;
 mod terminating;
+mod working;
 mod writing;

@@ -112,7 +112,7 @@ struct Crowd<'a> {
 impl<'a> Crowd<'a> {
     async fn start(world: &'a World) -> Self {
         let node = Some(world.serve_with(&["--workers", "0"]).await);
-        let workers = (0..WORKERS).map(|_| world.worker(2)).collect();
+        let workers = (0..WORKERS).map(|_| world.worker(2, None)).collect();
         Self { world, node, workers, deaths: [0; 4] }
     }
 
@@ -138,7 +138,7 @@ impl<'a> Crowd<'a> {
         let place = random("worker", 0, WORKERS);
         self.workers[place].start_kill().unwrap();
         self.workers[place].wait().await.unwrap();
-        self.workers[place] = self.world.worker(2);
+        self.workers[place] = self.world.worker(2, None);
     }
 
     async fn kill_nats(&mut self, wipe: bool) {

@@ -21,7 +21,11 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::{Nats, served::until};
+use crate::support::{
+    Nats,
+    llm::{MODEL, StandIn},
+    served::until,
+};
 
 /// Every test's tenant.
 pub(crate) const NAMESPACE: &str = "acme";
@@ -146,9 +150,12 @@ impl World {
     }
 
     /// Starts `memlog worker`, which takes jobs when it is there.
-    pub(crate) fn worker(&self, parallel: usize) -> Child {
+    pub(crate) fn worker(&self, parallel: usize, llm: Option<&StandIn>) -> Child {
         let parallel = parallel.to_string();
         let mut command = self.command(&["worker", "--nats", self.nats().url(), "--parallel", &parallel]);
+        if let Some(llm) = llm {
+            command.env("MEMLOG_LLM_URL", llm.url()).env("MEMLOG_LLM_MODEL", MODEL);
+        }
         let log = File::options().create(true).append(true).open(self.log()).unwrap();
         command.stdout(Stdio::null()).stderr(log).spawn().unwrap()
     }

@@ -1,0 +1,78 @@
+//! `kill -9` of a worker and of the node while a language model thinks: time is lost, and nothing else.
+
+use std::sync::mpsc;
+
+use memlog_actors::api::{job, profile};
+
+use crate::{
+    support::{
+        llm::{Reply, StandIn, noted, right},
+        served::until,
+    },
+    world::{Served, World},
+};
+
+const TEXT: &str = "I moved to Lisbon.";
+
+async fn ingest(node: &Served) -> String {
+    let message = profile::Message { role: "user".to_owned(), content: TEXT.to_owned(), ..profile::Message::default() };
+    let ingest = profile::Ingest { profile: "ann".to_owned(), messages: vec![message], ..profile::Ingest::default() };
+    node.call(ingest).await.job_id.expect("a job")
+}
+
+/// The one memory is there, by one job, at this try.
+async fn done(node: &Served, job_id: &str, attempts: u32) {
+    let wait = profile::Wait { profile: "ann".to_owned(), timeout_s: Some(80.0), job_id: None };
+    node.call(wait).await;
+    let job = node.call(job::Get { job_id: job_id.to_owned(), as_of: None }).await.job;
+    assert_eq!((job.state, job.records.len(), job.attempts), (job::State::Done, 1, attempts));
+    let memory_id = job.records[0].clone();
+    let memory = profile::Memory { profile: "ann".to_owned(), memory_id, as_of: None };
+    assert_eq!(node.call(memory).await.memory.content.as_deref(), Some(noted(TEXT).as_str()));
+}
+
+/// A worker that dies takes nothing along: the queue gives its job to another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_job_of_a_killed_worker_is_done_by_another() {
+    let Some(world) = World::on_given_server().await else { return };
+    let node = world.serve_with(&["--workers", "0"]).await;
+    let llm = StandIn::start();
+    llm.play(|_| Reply::Hangs);
+    let mut worker = world.worker(1, Some(&llm));
+    let job = ingest(&node).await;
+    until("the model is asked", || async { !llm.calls().is_empty() }).await;
+    worker.kill().await.unwrap();
+    llm.play(right);
+    let _other = world.worker(1, Some(&llm));
+    done(&node, &job, 2).await;
+    node.stop().await;
+}
+
+/// What a model has said was paid for: the worker keeps it until a node is there to take it, and does not ask again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_killed_while_the_model_thinks_gets_the_result_when_it_is_back() {
+    let Some(world) = World::on_given_server().await else { return };
+    let node = world.serve_with(&["--workers", "0"]).await;
+    let llm = StandIn::start();
+    let (think, thought) = mpsc::sync_channel(1);
+    llm.play(move |call| {
+        if call.asked() == "memories" {
+            thought.recv().unwrap();
+        }
+        right(call)
+    });
+    let _worker = world.worker(1, Some(&llm));
+    let job = ingest(&node).await;
+    let running = || async {
+        let get = job::Get { job_id: job.clone(), as_of: None };
+        node.call(get).await.job.state == job::State::Running
+    };
+    until("the job runs", running).await;
+    node.kill().await;
+    think.send(()).unwrap();
+    until("the model has answered", || async { !llm.calls_of("memories").is_empty() }).await;
+    let node = world.serve_with(&["--workers", "0"]).await;
+    done(&node, &job, 1).await;
+    assert_eq!(llm.calls_of("memories").len(), 1, "the model is asked once");
+    node.stop().await;
+}
