@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attribution;
 mod cli;
 mod client;
 mod door;
@@ -10,4 +11,5 @@ mod drain;
 mod jobs;
 mod llm;
 mod paging;
+mod people;
 mod speakers;

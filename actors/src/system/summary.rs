@@ -110,7 +110,8 @@ impl System {
     }
 }
 
-fn role_name(role: RoleCode) -> &'static str {
+/// What a sender without a name is called.
+pub(crate) fn role_name(role: RoleCode) -> &'static str {
     match role {
         RoleCode::ASSISTANT => "assistant",
         RoleCode::SYSTEM => "system",
