@@ -13,3 +13,4 @@ mod llm;
 mod paging;
 mod people;
 mod speakers;
+mod summaries;
