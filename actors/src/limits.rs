@@ -26,6 +26,8 @@ pub const PAGE_MAX: u64 = 500;
 pub const PAGE_DEFAULT: u64 = 20;
 /// Ids that a page of one speaker's memories may leave out: more than one commit holds, so more than share an instant.
 pub const SKIP_IDS_MAX: usize = 10_000;
+/// A summary made without a language model: some 16,000 tokens, what an agent can begin a session with.
+pub const SUMMARY_CHARS_MAX: usize = 65_536;
 /// Hits of a search.
 pub const HITS_MAX: u64 = 100;
 /// Hits of a search when the client does not say.

@@ -6,6 +6,10 @@ mod world;
 
 #[path = "model/plain.rs"]
 mod plain;
+#[path = "model/speakers.rs"]
+mod speakers;
+
+use std::collections::BTreeMap;
 
 use memlog_actors::{
     api::{
@@ -83,8 +87,8 @@ struct Run {
     system: Option<System>,
     plain: Plain,
     words: u32,
-    /// Where the log stood after earlier steps, and what was there then.
-    moments: Vec<(u64, Vec<Line>)>,
+    /// Where the log stood after earlier steps, and what and who was there then.
+    moments: Vec<(u64, Vec<Line>, BTreeMap<String, u32>)>,
 }
 
 impl Run {
@@ -301,10 +305,13 @@ impl Run {
             let profile = self.system().profile_get(&acme(), get(None)).await.expect("a profile").reply.profile;
             let counts = (profile.memories, profile.messages, profile.sessions, profile.speakers);
             assert_eq!(counts, self.plain.counts(now));
-            self.moments.push((self.system().health().seq, self.plain.lines.clone()));
+            let (seq, speakers) = (self.system().health().seq, self.plain.speakers().clone());
+            self.moments.push((seq, self.plain.lines.clone(), speakers));
         }
         self.compare_search(pick).await;
-        if let Some((seq, lines)) = self.moments.get(pick as usize % self.moments.len().max(1)).cloned() {
+        self.compare_speakers(pick).await;
+        self.compare_summary().await;
+        if let Some((seq, lines, _)) = self.moments.get(pick as usize % self.moments.len().max(1)).cloned() {
             let lines = self.plain.without_what_is_gone(lines);
             self.compare_list(&lines, Some(AsOf::Seq(seq))).await;
         }

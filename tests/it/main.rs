@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attribution;
 mod cli;
 mod client;
 mod door;
@@ -11,4 +12,6 @@ mod fences;
 mod jobs;
 mod llm;
 mod paging;
+mod people;
 mod speakers;
+mod summaries;

@@ -137,21 +137,28 @@ impl Memlog {
     /// The same by another connection.
     pub async fn open_as(data: &Path, connection: connect::Options, limits: Limits) -> Self {
         let (embedding, extraction) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
-        let system = system::Options {
-            data_dir: PathBuf::from(data),
-            vault_dir: None,
-            limits,
-            embedder: Some(Arc::new(Words(embedding.clone()))),
-            extractor: Arc::new(EachTurn(extraction.clone())),
-            narrator: None,
-            queue: None,
-            clock: Arc::new(Wall),
-        };
+        let embedder = Arc::new(Words(embedding.clone()));
+        let extractor = Arc::new(EachTurn(extraction.clone()));
+        let memlog = Self::open_with(data, connection, limits, Some(embedder), extractor).await;
+        Self { embedding, extraction, ..memlog }
+    }
+
+    /// The same with a model and an extractor of the test's own; the gates then hold up nothing.
+    pub async fn open_with(
+        data: &Path,
+        connection: connect::Options,
+        limits: Limits,
+        embedder: Option<Arc<dyn Embedder>>,
+        extractor: Arc<dyn Extractor>,
+    ) -> Self {
+        let (data_dir, vault_dir, clock) = (PathBuf::from(data), None, Arc::new(Wall));
+        let (narrator, queue) = (None, None);
+        let system = system::Options { data_dir, vault_dir, limits, embedder, extractor, narrator, queue, clock };
         let nats = Server::Running(connection.clone());
         let workers = system.limits.workers;
         let serving = Serving::open(Options { system, nats, workers, replicas: 1 }).await.expect("memlog serves");
         let client = Client::connect(&connection).await.expect("a client connects");
-        Self { serving, client, embedding, extraction, connection }
+        Self { serving, client, embedding: Arc::default(), extraction: Arc::default(), connection }
     }
 
     /// Workers as another process would have them, with the extractor that `extraction` holds up.

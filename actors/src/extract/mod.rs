@@ -24,6 +24,8 @@ mod summary;
 mod turn;
 mod verbs;
 
+pub(crate) use turn::shown;
+
 /// The extractor that needs no model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Local;

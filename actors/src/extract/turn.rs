@@ -355,7 +355,8 @@ fn with_dates(said: &str, found: &[Found], language: Language) -> String {
     out
 }
 
-fn shown(found: &Found) -> String {
+/// A date as people write it, as exact as it was named.
+pub(crate) fn shown(found: &Found) -> String {
     let day = || found.at.strftime("%-d %B %Y").to_string();
     match found.precision {
         Precision::Day => day(),

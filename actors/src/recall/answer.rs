@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
+use super::asked::Wanted;
+use super::question::matter;
 use super::words::{asks, day, one_line, sentences};
+use crate::extract::{dates, shown};
 use crate::port::{self, RecordType};
 use crate::view::keyword::analyse::terms;
 
@@ -21,6 +24,10 @@ const RANK_WEIGHT: f32 = 1.0;
 const NEWS_WEIGHT: f32 = 0.2;
 /// More words of its own than this do not make it better.
 const NEWS_MAX: usize = 6;
+/// How much having what the question asks for counts: a date for "when", a number for "how many".
+const OFFER_WEIGHT: f32 = 0.5;
+/// How much being said by whom the question names counts: what others say of it mostly repeats it.
+const THEIRS_WEIGHT: f32 = 0.3;
 /// A word of the question that an earlier sentence met counts this much: lists ("which pets?") go on, repetitions fade.
 const MET_BEFORE: f32 = 0.75;
 /// Two sentences that share this part of the shorter one's words say the same.
@@ -39,6 +46,8 @@ pub struct Candidate {
     pub speaker: Option<String>,
     /// When it was said, or happened if that is known.
     pub said_at: Timestamp,
+    /// When its words were said, if days in them count from it; none where they were dated when it was made.
+    pub counts_from: Option<Date>,
     /// `None` for a raw message.
     pub record_type: Option<RecordType>,
 }
@@ -48,10 +57,10 @@ pub struct Candidate {
 pub enum Length {
     /// One sentence.
     Short,
-    /// At most three.
+    /// At most three sentences.
     #[default]
     Medium,
-    /// At most eight.
+    /// At most eight sentences.
     Long,
 }
 
@@ -78,18 +87,25 @@ impl Length {
 /// A sentence that could be quoted.
 struct Sentence<'a> {
     from: usize,
+    /// Its place in its text.
+    at: usize,
     candidate: &'a Candidate,
     text: String,
     /// Its own words, for telling repetitions.
     words: BTreeSet<String>,
     /// The question's words that it, its speaker or its date says.
     meets: BTreeSet<String>,
+    /// Whether it has what the question asks for: a date, a number, a name, a reason.
+    offers: bool,
+    /// Whether the question names its speaker.
+    theirs: bool,
 }
 
-/// The answer, one sentence a line; empty without candidates. `[n]` is the n-th candidate, counted from 1.
+/// The answer, a line for each candidate quoted, the best sentence's first; empty without candidates. `[n]` is the n-th
+/// candidate, counted from 1.
 pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> String {
-    let asked: BTreeSet<String> = terms(question).into_iter().collect();
-    let pool = pool(&asked, candidates);
+    let asked: BTreeSet<String> = terms(&matter(question)).into_iter().collect();
+    let pool = pool(question, &asked, candidates);
     let rarity = rarity(&asked, &pool);
     let weight = |sentence: &Sentence<'_>| sentence.meets.iter().map(|word| rarity[word]).sum::<f32>();
     let mut said: Vec<&Sentence<'_>> = Vec::new();
@@ -107,19 +123,29 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
         covered.extend(sentence.meets.iter().cloned());
         said.push(sentence);
     }
-    said.iter().map(|sentence| cite(sentence)).collect::<Vec<_>>().join("\n")
+    let mut lines: Vec<Vec<&Sentence<'_>>> = Vec::new();
+    for sentence in said {
+        match lines.iter_mut().find(|line| line[0].from == sentence.from) {
+            Some(line) => line.push(sentence),
+            None => lines.push(vec![sentence]),
+        }
+    }
+    lines.into_iter().map(cite).collect::<Vec<_>>().join("\n")
 }
 
 /// Every sentence worth quoting: statements, or all there is when there are only questions.
-fn pool<'a>(asked: &BTreeSet<String>, candidates: &'a [Candidate]) -> Vec<Sentence<'a>> {
+fn pool<'a>(question: &str, asked: &BTreeSet<String>, candidates: &'a [Candidate]) -> Vec<Sentence<'a>> {
+    let wanted = Wanted::of(question);
     let mut pool = Vec::new();
     for (from, candidate) in candidates.iter().enumerate().take(CANDIDATES_MAX) {
         let about = format!("{} {}", candidate.speaker.as_deref().unwrap_or_default(), day(candidate.said_at));
         let about = terms(&about);
-        for text in sentences(&candidate.text) {
+        let theirs = candidate.speaker.as_deref().is_some_and(|who| terms(who).iter().any(|term| asked.contains(term)));
+        for (at, text) in sentences(&candidate.text).into_iter().enumerate() {
             let words: BTreeSet<String> = terms(&text).into_iter().collect();
             let meets = words.iter().chain(&about).filter(|word| asked.contains(*word)).cloned().collect();
-            pool.push(Sentence { from, candidate, text, words, meets });
+            let offers = wanted.is_offered(&text, candidate.said_at, asked);
+            pool.push(Sentence { from, at, candidate, text, words, meets, offers, theirs });
         }
     }
     let says = |sentence: &Sentence<'_>| !asks(&sentence.text) && !sentence.words.is_empty();
@@ -153,7 +179,9 @@ fn worth(
     });
     let place = 1.0 - sentence.from as f32 / CANDIDATES_MAX as f32;
     let news = sentence.words.difference(asked).count().min(NEWS_MAX) as f32 / NEWS_MAX as f32;
-    meets.sum::<f32>() + RANK_WEIGHT * place + NEWS_WEIGHT * news
+    let offers = if sentence.offers { OFFER_WEIGHT } else { 0.0 };
+    let theirs = if sentence.theirs { THEIRS_WEIGHT } else { 0.0 };
+    meets.sum::<f32>() + RANK_WEIGHT * place + NEWS_WEIGHT * news + offers + theirs
 }
 
 fn same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
@@ -161,18 +189,45 @@ fn same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     a.intersection(b).count() as f32 >= SAME_SHARE * shorter as f32
 }
 
-/// A record's sentence stands as it is; a message's is quoted, for its "I" and "yesterday" need who and when.
-fn cite(sentence: &Sentence<'_>) -> String {
-    let text = uncited(&one_line(&sentence.text, SENTENCE_CHARS_MAX));
-    let number = sentence.from + 1;
-    let day = day(sentence.candidate.said_at);
-    let who = sentence.candidate.speaker.as_deref().map(|who| uncited(&one_line(who, SENTENCE_CHARS_MAX)));
-    match (sentence.candidate.record_type, who) {
-        (Some(_), Some(who)) => format!("{} ({who}, {day}) [{number}]", text.trim_end_matches(['.', '。'])),
-        (Some(_), None) => format!("{} ({day}) [{number}]", text.trim_end_matches(['.', '。'])),
-        (None, Some(who)) => format!("{who}, {day}: “{text}” [{number}]"),
-        (None, None) => format!("{day}: “{text}” [{number}]"),
+/// Sentences of one candidate, in the order of its text. A record's stand as they are; a message's are quoted, for their
+/// "I" and "yesterday" need who and when.
+fn cite(mut line: Vec<&Sentence<'_>>) -> String {
+    line.sort_unstable_by_key(|sentence| sentence.at);
+    let mut text = String::new();
+    let mut before = None;
+    for sentence in &line {
+        match before {
+            None => {}
+            Some(before) if before + 1 == sentence.at => text.push(' '),
+            Some(_) => text.push_str(" … "),
+        }
+        text.push_str(&uncited(&one_line(&sentence.text, SENTENCE_CHARS_MAX)));
+        before = Some(sentence.at);
     }
+    let (number, candidate) = (line[0].from + 1, line[0].candidate);
+    let (day, dated) = (day(candidate.said_at), dated(&line));
+    let who = candidate.speaker.as_deref().map(|who| uncited(&one_line(who, SENTENCE_CHARS_MAX)));
+    match (candidate.record_type, who) {
+        (Some(_), Some(who)) => format!("{} ({who}, {day}){dated} [{number}]", text.trim_end_matches(['.', '。'])),
+        (Some(_), None) => format!("{} ({day}){dated} [{number}]", text.trim_end_matches(['.', '。'])),
+        (None, Some(who)) => format!("{who}, {day}: “{text}”{dated} [{number}]"),
+        (None, None) => format!("{day}: “{text}”{dated} [{number}]"),
+    }
+}
+
+/// The days that the sentences name by how far they are, as dates: nobody has to count back from when it was said.
+fn dated(line: &[&Sentence<'_>]) -> String {
+    let mut days = Vec::new();
+    for sentence in line {
+        let Some(day) = sentence.candidate.counts_from else { continue };
+        let named = dates::find_all(&sentence.text, day).into_iter().filter(|found| !found.absolute);
+        let told = |found: dates::Found| {
+            let words = uncited(&one_line(&sentence.text[found.span.clone()], SENTENCE_CHARS_MAX));
+            format!("{words}: {}", shown(&found))
+        };
+        days.extend(named.map(told));
+    }
+    if days.is_empty() { String::new() } else { format!(" ({})", days.join(", ")) }
 }
 
 /// Sentences that a narrator wrote, in the form of ours: one a line, each with the numbers of its candidates.
@@ -223,12 +278,18 @@ mod tests {
             summary: String::new(),
             speaker: (!speaker.is_empty()).then(|| speaker.to_owned()),
             said_at: at(day),
+            counts_from: Some(dates::day_of(at(day))),
             record_type: None,
         }
     }
 
     fn record(speaker: &str, day: &str, text: &str) -> Candidate {
-        Candidate { record_type: Some(RecordType::Event), summary: text.to_owned(), ..message(speaker, day, text) }
+        Candidate {
+            record_type: Some(RecordType::Event),
+            counts_from: None,
+            summary: text.to_owned(),
+            ..message(speaker, day, text)
+        }
     }
 
     #[test]
@@ -248,7 +309,7 @@ mod tests {
         let candidates =
             [message("Caroline", "2023-05-08", "Hey Mel! I went to a support group yesterday. What about you?")];
         let said = answer("Who went to a support group?", &candidates, Length::Short);
-        assert_eq!(said, "Caroline, 8 May 2023: “I went to a support group yesterday.” [1]");
+        assert_eq!(said, "Caroline, 8 May 2023: “I went to a support group yesterday.” (yesterday: 7 May 2023) [1]");
     }
 
     #[test]
@@ -276,6 +337,51 @@ mod tests {
     }
 
     #[test]
+    fn what_the_question_asks_for_decides_between_equals() {
+        // Why: "when" wants a date, "how many" a number, "who" a name, "why" a reason; the same words without one are talk.
+        let said = [
+            message("Ann", "2024-01-10", "The hike to the lake was lovely."),
+            message("Bob", "2024-01-11", "The hike to the lake was last Saturday."),
+            message("Cy", "2024-01-12", "We hiked to the lake because of the ice, some say, the hike."),
+            message("Dee", "2024-01-13", "On the hike to the lake we were seven."),
+            message("Eve", "2024-01-14", "The lovely hike to the lake was led by Olga."),
+        ];
+        for (question, part) in [
+            ("When was the hike to the lake?", "(last Saturday: 6 January 2024)"),
+            ("How many were on the hike to the lake?", "we were seven"),
+            ("Who led the hike to the lake?", "by Olga"),
+            ("Why the hike to the lake?", "because of the ice"),
+            ("What did Ann say of the hike to the lake?", "was lovely"),
+        ] {
+            let told = answer(question, &said, Length::Short);
+            assert!(told.contains(part), "{question} {told}");
+        }
+    }
+
+    #[test]
+    fn sentences_of_one_message_share_its_line_in_its_order() {
+        // Why: who and when once is enough; and a gap must be seen, or two sentences could say what nobody said.
+        let text = "Rex is our dog. It rained. Tom is our cat. The cat is old.";
+        let told =
+            answer("Which pets, a dog or a cat, are ours?", &[message("Ann", "2024-01-01", text)], Length::Medium);
+        assert_eq!(told, "Ann, 1 January 2024: “Rex is our dog. … Tom is our cat. The cat is old.” [1]");
+    }
+
+    #[test]
+    fn days_count_from_when_the_words_were_said_or_not_at_all() {
+        // Why: a record tells of an event's day; "yesterday" in it counts from another one, which nobody knows.
+        let told = |counts_from| {
+            let candidate = Candidate { counts_from, ..record("", "2024-01-10", "The boiler broke yesterday.") };
+            answer("When did the boiler break?", &[candidate], Length::Short)
+        };
+        assert_eq!(told(None), "The boiler broke yesterday (10 January 2024) [1]");
+        assert_eq!(
+            told(Some(dates::day_of(at("2024-01-10")))),
+            "The boiler broke yesterday (10 January 2024) (yesterday: 9 January 2024) [1]"
+        );
+    }
+
+    #[test]
     fn no_candidates_no_answer() {
         // Why: nothing matches means an empty answer, never a guess.
         assert_eq!(answer("What?", &[], Length::Long), "");
@@ -287,8 +393,7 @@ mod tests {
         // Why: a message may be hostile; the frame around it is ours alone.
         let candidates = [message("", "2024-01-01", "The safe code is 7 [2]\u{2028}and \u{202E}code more [ 3 ] [a] [")];
         let said = answer("What is the safe code?", &candidates, Length::Long);
-        let lines = ["1 January 2024: “The safe code is 7 (2)” [1]", "1 January 2024: “and code more ( 3 ) [a] [” [1]"];
-        assert_eq!(said.split('\n').collect::<Vec<_>>(), lines);
+        assert_eq!(said, "1 January 2024: “The safe code is 7 (2) and code more ( 3 ) [a] [” [1]");
         assert!(!said.contains('\u{202E}'));
         let long = [record("", "2024-01-01", &"word ".repeat(5_000))];
         assert!(answer("word", &long, Length::Short).chars().count() < SENTENCE_CHARS_MAX + 40);
@@ -302,7 +407,7 @@ mod tests {
             message("田中", "2024-01-02", "昨日、東京で黒い猫を買いました。名前はまだない。"),
         ];
         let said = answer("東京で何を買った?", &candidates, Length::Short);
-        assert_eq!(said, "田中, 2 January 2024: “昨日、東京で黒い猫を買いました。” [2]");
+        assert_eq!(said, "田中, 2 January 2024: “昨日、東京で黒い猫を買いました。” (昨日: 1 January 2024) [2]");
     }
 
     #[test]

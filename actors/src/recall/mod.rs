@@ -6,6 +6,7 @@
 //! the question points at who said it and when.
 
 pub mod answer;
+mod asked;
 mod candidates;
 mod corpus;
 mod fold;
@@ -18,7 +19,7 @@ mod tests;
 mod words;
 
 pub use corpus::{Corpus, Doc, Scored};
-pub use question::{DateSpan, Precision, Question};
+pub use question::{DateSpan, Precision, Question, matter};
 pub use rank::{Breadth, Hit, rank};
 pub(crate) use words::sentences;
 pub use words::{asks, one_line};

@@ -1,10 +1,59 @@
 //! What a question says besides its words: whom it names, which dates, and whether it asks about the assistant.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use unicode_segmentation::UnicodeSegmentation;
 
 pub use crate::extract::dates::Precision;
+use crate::view::keyword::analyse::{fold, is_cyrillic, terms};
+
+/// Words with which one asks for what somebody said, and not about what: "What did Bob say about the report?"
+const FRAMES: [&str; 30] = [
+    "say",
+    "says",
+    "said",
+    "saying",
+    "tell",
+    "tells",
+    "told",
+    "telling",
+    "mention",
+    "mentions",
+    "mentioned",
+    "think",
+    "thinks",
+    "thought",
+    "dice",
+    "dijo",
+    "cuenta",
+    "contó",
+    "piensa",
+    "opina",
+    "говорит",
+    "говорил",
+    "говорила",
+    "сказал",
+    "сказала",
+    "думает",
+    "думал",
+    "думала",
+    "рассказал",
+    "рассказала",
+];
+
+/// The question without the words that only ask for somebody's words, which anything may contain; as it is when it is no
+/// question, or nothing else would be left.
+pub fn matter(question: &str) -> Cow<'_, str> {
+    let framed = |word: &str| FRAMES.contains(&word.to_lowercase().as_str());
+    if !super::asks(question) || !question.unicode_words().any(framed) {
+        return Cow::Borrowed(question);
+    }
+    let rest: String = question.split_word_bounds().filter(|word| !framed(word)).collect();
+    if terms(&rest).is_empty() { Cow::Borrowed(question) } else { Cow::Owned(rest) }
+}
 
 /// A stretch of time named in the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +86,8 @@ pub struct Question {
 impl Question {
     /// The one speaker whom the question names; `None` when it names nobody or several.
     pub(super) fn named_alone(&self, speakers: &[(u32, String)]) -> Option<u32> {
-        let asked = self.text.to_lowercase();
-        let mut named =
-            speakers.iter().filter(|(_, name)| names(&asked, &name.to_lowercase())).map(|(index, _)| *index);
+        let asked = folded(&self.text);
+        let mut named = speakers.iter().filter(|(_, name)| names(&asked, &folded(name))).map(|(index, _)| *index);
         let first = named.next()?;
         named.all(|other| other == first).then_some(first)
     }
@@ -52,12 +100,25 @@ impl Question {
     }
 }
 
-/// Whether `text` names `name` in full or by its first part ("Caroline" for "Caroline Smith"). Both in lower case.
+/// In lower case and without accents, which people leave out when they ask.
+fn folded(text: &str) -> String {
+    fold(&text.to_lowercase()).into_owned()
+}
+
+/// Whether `text` names `name` in full or by its first part ("Caroline" for "Caroline Smith"). Both are folded.
 fn names(text: &str, name: &str) -> bool {
     let first = name.split_whitespace().next().unwrap_or(name);
     // A first part of one letter, or an article, would be found everywhere.
     let short = first.chars().count() < 3 && first.is_ascii();
-    has_word(text, name) || (!short && first != "the" && has_word(text, first))
+    has_word(text, name) || (!short && first != "the" && (has_word(text, first) || declines(text, first)))
+}
+
+/// Whether a word of the text is the name with another ending: "у Анны" asks for Анна.
+fn declines(text: &str, name: &str) -> bool {
+    name.chars().all(is_cyrillic) && {
+        let stem = terms(name);
+        !stem.is_empty() && text.unicode_words().any(|word| terms(word) == stem)
+    }
 }
 
 /// Whether `word` stands in `text` without letters or digits touching it; scripts without spaces are exempt.
@@ -104,6 +165,22 @@ mod tests {
         assert_eq!(named("Where did Jon go?", &["Jon Snow", "Gina"]), Some(0));
         assert_eq!(named("田中さんは何が好き?", &["田中", "鈴木"]), Some(0));
         assert_eq!(named("Где живёт Анна?", &["Анна"]), Some(0));
+        // Names are declined, and accents are left out.
+        assert_eq!(named("Что нового у Анны и её кота?", &["Анна", "Иван"]), Some(0));
+        assert_eq!(named("Что обещал Иван?", &["Иванна", "Ян"]), None);
+        assert_eq!(named("que piensa lucia?", &["Lucía", "Mateo"]), Some(0));
+    }
+
+    #[test]
+    fn asking_for_words_is_not_asking_about_saying() {
+        // Why: "What did Bob say about the report?" is about the report; "The vet says" is no answer to it.
+        assert_eq!(matter("What did Bob say about the report?"), "What did Bob  about the report?");
+        assert_eq!(matter("Что Анна сказала про отчёт?"), "Что Анна  про отчёт?");
+        for whole in ["Who said it?", "He said so.", "What does the saying mean for Bob's essay?"] {
+            let left = matter(whole);
+            assert!(left == whole || terms(&left).len() + 1 == terms(whole).len(), "{left}");
+        }
+        assert_eq!(matter("Who said that?"), "Who said that?");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::corpus::Corpus;
 use super::question::{DateSpan, Precision, Question};
 
 /// The question names exactly one person, and this is that person's.
-const SPEAKER_NAMED: f32 = 0.5;
+const SPEAKER_NAMED: f32 = 1.5;
 /// A date in the question fits; scaled by how well.
 const DATE_NAMED: f32 = 1.0;
 /// Share of the positive score of the turn before.

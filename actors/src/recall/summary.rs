@@ -6,16 +6,34 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::words::{day, one_line};
-use crate::port::RecordType;
+use crate::{limits::SUMMARY_CHARS_MAX, port::RecordType};
 
-/// Longer lines are cut.
-const LINE_CHARS_MAX: usize = 300;
-/// A model's summary of a session is cut later.
-const SUMMARY_CHARS_MAX: usize = 2_000;
-/// Of one person and type; what is more is counted.
-const ITEMS_MAX: usize = 100;
+/// A model's summary of a session is cut here.
+const MODEL_CHARS_MAX: usize = 2_000;
 /// The last session shows this many of its newest messages.
 const MESSAGES_MAX: usize = 10;
+
+/// How much is told of each person and type; what is more is counted.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Items of one person and type.
+    items: usize,
+    /// Longer lines are cut.
+    line_chars: usize,
+    /// Whether people are told apart.
+    people: bool,
+}
+
+/// Tried in turn until the summary fits: less of everybody rather than nothing of those who come last.
+const ROOMS: [Room; 7] = [
+    Room { items: 100, line_chars: 300, people: true },
+    Room { items: 40, line_chars: 300, people: true },
+    Room { items: 15, line_chars: 240, people: true },
+    Room { items: 5, line_chars: 160, people: true },
+    Room { items: 1, line_chars: 100, people: true },
+    Room { items: 100, line_chars: 300, people: false },
+    Room { items: 20, line_chars: 100, people: false },
+];
 
 /// Headings in the order they are shown: what holds now first, what happened after it.
 const SECTIONS: [(RecordType, &str); 7] = [
@@ -80,9 +98,21 @@ pub struct Input {
     pub last_session: Option<Session>,
 }
 
-/// The summary. The same input in any order gives the same text.
+/// The summary, at most [`SUMMARY_CHARS_MAX`] characters. The same input in any order gives the same text.
 pub fn summary(input: &Input) -> String {
-    let mut out = format!("# {}\n", escape(&one_line(&input.profile, LINE_CHARS_MAX)));
+    let mut text = String::new();
+    for room in ROOMS {
+        text = told(input, room);
+        if text.chars().count() <= SUMMARY_CHARS_MAX {
+            break;
+        }
+    }
+    // The last room always fits: twenty short lines of each of seven types, as many of one session, and ten messages.
+    text
+}
+
+fn told(input: &Input, room: Room) -> String {
+    let mut out = format!("# {}\n", escape(&one_line(&input.profile, room.line_chars)));
     if input.items.is_empty() {
         out.push_str("\nNo memories yet.\n");
     }
@@ -90,64 +120,69 @@ pub fn summary(input: &Input) -> String {
         let of_type: Vec<&Item> = input.items.iter().filter(|item| item.record_type == record_type).collect();
         if !of_type.is_empty() {
             out.push_str(&format!("\n## {heading}\n"));
-            by_person(&of_type, input.now, &mut out);
+            by_person(&of_type, input.now, room, &mut out);
         }
     }
     out.push_str("\n## Last Session\n\n");
     match &input.last_session {
-        Some(session) => last_session(session, input.now, &mut out),
+        Some(session) => last_session(session, input.now, room, &mut out),
         None => out.push_str("No session yet.\n"),
     }
     out
 }
 
 /// Each person by name, then what nobody is named for. A heading only where it tells apart.
-fn by_person(items: &[&Item], now: Timestamp, out: &mut String) {
+fn by_person(items: &[&Item], now: Timestamp, room: Room, out: &mut String) {
+    if !room.people {
+        out.push('\n');
+        return list(items, now, room, out);
+    }
     let mut people: BTreeMap<(bool, &str), Vec<&Item>> = BTreeMap::new();
     for item in items {
         let name = item.speaker.as_deref();
         people.entry((name.is_none(), name.unwrap_or_default())).or_default().push(item);
     }
     for ((unnamed, name), items) in &people {
-        let heading = if *unnamed { "Untagged".to_owned() } else { escape(&one_line(name, LINE_CHARS_MAX)) };
+        let heading = if *unnamed { "Untagged".to_owned() } else { escape(&one_line(name, room.line_chars)) };
         if !*unnamed || people.len() > 1 {
             out.push_str(&format!("\n### {heading}\n"));
         }
         out.push('\n');
-        list(items, now, out);
+        list(items, now, room, out);
     }
 }
 
 /// What is still to come, soonest first, then the newest first.
-fn list(items: &[&Item], now: Timestamp, out: &mut String) {
+fn list(items: &[&Item], now: Timestamp, room: Room, out: &mut String) {
     let (mut ahead, mut past): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.at > now);
     ahead.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     past.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
-    for item in ahead.into_iter().chain(past).take(ITEMS_MAX) {
-        out.push_str(&format!("- {} ({})\n", escape(&one_line(&item.summary, LINE_CHARS_MAX)), day(item.at)));
+    for item in ahead.into_iter().chain(past).take(room.items) {
+        let line = escape(&one_line(&item.summary, room.line_chars));
+        out.push_str(&format!("- {line} ({})\n", day(item.at)));
     }
-    if items.len() > ITEMS_MAX {
-        out.push_str(&format!("- … and {} older\n", items.len() - ITEMS_MAX));
+    if items.len() > room.items {
+        out.push_str(&format!("- … and {} older\n", items.len() - room.items));
     }
 }
 
-fn last_session(session: &Session, now: Timestamp, out: &mut String) {
-    out.push_str(&format!("Session {}", escape(&one_line(&session.id, LINE_CHARS_MAX))));
+fn last_session(session: &Session, now: Timestamp, room: Room, out: &mut String) {
+    out.push_str(&format!("Session {}", escape(&one_line(&session.id, room.line_chars))));
     if let Some(last) = session.messages.last() {
         out.push_str(&format!(", last message on {}", day(last.said_at)));
     }
     out.push_str(".\n");
     if !session.items.is_empty() {
         out.push_str("\nRemembered from it:\n\n");
-        list(&session.items.iter().collect::<Vec<_>>(), now, out);
+        list(&session.items.iter().collect::<Vec<_>>(), now, room, out);
     }
     if let Some(summary) = &session.summary {
-        out.push_str(&format!("\n{}\n", escape(&one_line(summary, SUMMARY_CHARS_MAX))));
+        out.push_str(&format!("\n{}\n", escape(&one_line(summary, MODEL_CHARS_MAX))));
     } else if !session.messages.is_empty() {
         out.push_str("\nSaid last:\n\n");
         let skipped = session.messages.len().saturating_sub(MESSAGES_MAX);
         for line in &session.messages[skipped..] {
-            let (who, text) = (one_line(&line.who, LINE_CHARS_MAX), one_line(&line.text, LINE_CHARS_MAX));
+            let (who, text) = (one_line(&line.who, room.line_chars), one_line(&line.text, room.line_chars));
             out.push_str(&format!("- {}: {}\n", escape(&who), escape(&text)));
         }
     }
@@ -299,12 +334,39 @@ Said last:
 
     #[test]
     fn long_lists_and_lines_are_cut_and_counted() {
-        // Why: a summary of ten thousand records must still fit a reply.
+        // Why: a summary of ten thousand records must still fit a reply, and say what it leaves out.
         let items =
             (0..150).map(|n| item(RecordType::Fact, "", "2024-01-01", &format!("{n} {}", "x".repeat(9_000)))).collect();
         let text = summary(&input(items));
         assert!(text.contains("- … and 50 older\n"));
-        assert!(text.lines().all(|line| line.chars().count() < LINE_CHARS_MAX + 40));
+        assert!(text.lines().all(|line| line.chars().count() < 340));
+    }
+
+    #[test]
+    fn however_much_there_is_it_keeps_its_bound() {
+        // Why: the bound is a promise; and whoever comes last in the alphabet must not be the one who is left out.
+        let crowd = |people: usize, each: usize| {
+            let of_all =
+                SECTIONS.iter().flat_map(|(record_type, _)| (0..people * each).map(move |n| (*record_type, n)));
+            let items = of_all.map(|(record_type, n)| {
+                let words = format!("{n} {}", "*word_ ".repeat(60));
+                item(record_type, &format!("person {} {}", n % people, "é".repeat(70)), "2024-01-01", &words)
+            });
+            Input { last_session: Some(session_of(500)), ..input(items.collect()) }
+        };
+        for (people, each, told_apart) in [(2, 300, true), (50, 1, true), (50, 30, true), (2_000, 1, false)] {
+            let text = summary(&crowd(people, each));
+            assert!(text.chars().count() <= SUMMARY_CHARS_MAX, "{people} of {each}: {}", text.chars().count());
+            let last = text.contains(&format!("### person {} ", people - 1));
+            assert_eq!(last, told_apart, "{people} of {each}");
+            assert!(text.contains("## Last Session"));
+        }
+    }
+
+    fn session_of(items: usize) -> Session {
+        let items = (0..items).map(|n| item(RecordType::Fact, "", "2024-01-01", &format!("{n} {}", "*x_ ".repeat(90))));
+        let line = Line { who: "w".repeat(80), said_at: at("2024-03-02"), text: "_t ".repeat(9_000) };
+        Session { id: "s".repeat(64), items: items.collect(), messages: vec![line; 40], summary: None }
     }
 
     #[test]

@@ -299,7 +299,7 @@ fn a_message_that_says_more_than_its_records_is_listed_instead_of_them() {
 #[test]
 fn several_records_of_one_message_do_not_crowd_the_page() {
     // Why: the best of them takes the message's score; the others stand on their own words, and a little back.
-    let mut toy = Toy::asked("Ann adopted cat");
+    let mut toy = Toy::asked("who adopted a cat");
     let said = toy.say(1, 0, "2024-01-01", "Ann adopted a cat, and the cat is black.");
     let best = toy.record(&[said], "Ann adopted a cat");
     let second = toy.record(&[said], "Ann's cat is black");

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
+use memlog_events::code::RoleCode;
+
 use super::{
     System,
     records::Shown,
     search::{Answered, Asked},
+    summary::role_name,
     validate,
 };
 use crate::{
     api::{
-        Answer, Context, Error, Said,
+        Answer, Context, Error, Said, day_at,
         profile::{Candidate, Filters, Recall, Recalled, ResponseLength, ThinkingLevel},
         record::{ItemType, Record},
     },
@@ -62,7 +66,7 @@ impl System {
             }
         };
         let answer = narrated.unwrap_or_else(|| answer::answer(&request.query, &sources, length));
-        let candidates: Vec<_> = records.into_iter().map(candidate).collect();
+        let candidates: Vec<_> = records.into_iter().map(|hit| candidate(hit.record)).collect();
         let (count, seq, mode) = (candidates.len() as u64, answered.seq, answered.mode.to_owned());
         Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
     }
@@ -71,7 +75,7 @@ impl System {
     async fn narrated(
         &self,
         query: &str,
-        asked_on: Option<jiff::civil::Date>,
+        asked_on: Option<Date>,
         candidates: &[answer::Candidate],
         length: Length,
     ) -> Option<String> {
@@ -95,19 +99,26 @@ impl System {
     }
 
     /// The records behind the hits; what was erased since the search is left out.
-    fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Record>, Error> {
+    fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Behind>, Error> {
         let now = self.now();
         answered.seen.read(|state| {
             let mut records = Vec::with_capacity(answered.hits.len());
             for hit in &answered.hits {
                 if let Some(mut record) = self.record(place, state, hit.doc, Shown::WithContent, now)? {
                     record.score = Some(hit.score);
-                    records.push(record);
+                    let said = state.catalog.doc(hit.doc).map(|it| (it.role, it.offset_seconds));
+                    records.push(Behind { record, said });
                 }
             }
             Ok(records)
         })
     }
+}
+
+/// What is behind a hit, and of a message who sent it and how far the speaker's clock is from UTC.
+struct Behind {
+    record: Record,
+    said: Option<(RoleCode, i32)>,
 }
 
 fn candidate(record: Record) -> Candidate {
@@ -122,15 +133,28 @@ fn candidate(record: Record) -> Candidate {
     }
 }
 
-fn source(record: &Record) -> answer::Candidate {
+fn source(hit: &Behind) -> answer::Candidate {
+    let record = &hit.record;
+    let role = hit.said.filter(|_| record.item_type == ItemType::Message).map(|(role, _)| role_name(role));
     answer::Candidate {
         id: record.id.clone(),
         text: record.content.clone().flatten().unwrap_or_default(),
         summary: record.summary.clone().unwrap_or_default(),
-        speaker: record.speaker.clone(),
+        speaker: record.speaker.clone().or_else(|| role.map(str::to_owned)),
         said_at: record.timestamp.timestamp(),
+        counts_from: counts_from(hit),
         record_type: record_type(record.item_type),
     }
+}
+
+/// A message was said at its time, on its speaker's calendar. A record made from messages has its days written out; of one
+/// that was saved with a time of its own, nobody knows when it was said.
+fn counts_from(hit: &Behind) -> Option<Date> {
+    let record = &hit.record;
+    let message = record.item_type == ItemType::Message;
+    let as_saved = record.sources.is_empty() && record.timestamp == record.created_at;
+    let offset = hit.said.map_or(0, |(_, offset)| offset);
+    (message || as_saved).then(|| day_at(record.timestamp.timestamp(), offset))
 }
 
 /// None for a raw message.

@@ -30,7 +30,7 @@ use crate::{
     extract::dates,
     limits::{HOPS_MAX, LINKED_MAX},
     port::Purpose,
-    recall::{Breadth, Corpus, DateSpan, Doc as RankedDoc, Hit, Question, Scored, rank},
+    recall::{Breadth, Corpus, DateSpan, Doc as RankedDoc, Hit, Question, Scored, matter, rank},
     view::{State, catalog, keyword::Terms, vector::PreparedQuery},
 };
 
@@ -243,7 +243,7 @@ impl<'a> Bound<'a> {
         Ok(Self {
             state,
             now,
-            terms: state.keyword.prepare(&asked.query),
+            terms: state.keyword.prepare(&matter(&asked.query)),
             vector,
             types: filters.types.clone(),
             speaker,

@@ -1,7 +1,12 @@
 //! `profile.summary`: Markdown over everything stored.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
-use memlog_events::{code::RoleCode, ids::Micros};
+use memlog_events::{
+    code::RoleCode,
+    ids::{MessageId, Micros},
+};
 
 use super::{
     System,
@@ -19,7 +24,7 @@ use crate::{
     },
     domain::Place,
     recall::summary::{Input, Item, Line, Session, summary},
-    view::indexed::summary_text,
+    view::{catalog::Catalog, indexed::summary_text},
 };
 
 /// Messages of the last session that a summary shows.
@@ -50,7 +55,7 @@ impl System {
             let records: Vec<(u32, Option<u32>)> = valid.map(|(doc, it)| (doc, it.thread)).collect();
             let last = match session {
                 Some(id) => catalog.session(id),
-                None => catalog.threads().max_by_key(|(_, thread)| thread.updated_at).map(|(number, _)| number),
+                None => last_written(catalog, now),
             };
             (catalog.name.clone(), records, last)
         });
@@ -76,9 +81,17 @@ impl System {
         items: Vec<Item>,
         now: Micros,
     ) -> Result<Session, Error> {
-        let (id, said) = seen.read(|state| match state.catalog.thread(number) {
-            Some(thread) => (thread.thread_id.clone(), thread.messages.iter().flatten().copied().collect::<Vec<_>>()),
-            None => Default::default(),
+        let (id, said) = seen.read(|state| {
+            let catalog = &state.catalog;
+            // What was corrected since is no more told in its old words than as the record that was superseded.
+            let holds = |doc: &u32| catalog.doc(*doc).is_some_and(|it| !catalog.is_outdated(MessageId(it.id), now));
+            match catalog.thread(number) {
+                Some(thread) => {
+                    let said = thread.messages.iter().flatten().copied().filter(holds);
+                    (thread.thread_id.clone(), said.collect::<Vec<_>>())
+                }
+                None => Default::default(),
+            }
         });
         let mut messages = Vec::new();
         for doc in said.iter().skip(said.len().saturating_sub(LAST_MESSAGES)) {
@@ -110,7 +123,22 @@ impl System {
     }
 }
 
-fn role_name(role: RoleCode) -> &'static str {
+/// The session that something was last said or saved in. What else happens to one, such as a late extraction or that some of
+/// it is forgotten, does not make it the last.
+fn last_written(catalog: &Catalog, now: Micros) -> Option<u32> {
+    let mut written: BTreeMap<u32, Micros> =
+        catalog.threads().map(|(number, thread)| (number, thread.created_at)).collect();
+    let said = catalog.docs().filter(|(doc, it)| it.sources.is_empty() && catalog.visible(*doc, now).is_some());
+    for (number, at) in said.filter_map(|(_, it)| Some((it.thread?, it.created_at))) {
+        if let Some(last) = written.get_mut(&number) {
+            *last = at.max(*last);
+        }
+    }
+    written.into_iter().max_by_key(|(_, at)| *at).map(|(number, _)| number)
+}
+
+/// What a sender without a name is called.
+pub(crate) fn role_name(role: RoleCode) -> &'static str {
     match role {
         RoleCode::ASSISTANT => "assistant",
         RoleCode::SYSTEM => "system",

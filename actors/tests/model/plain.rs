@@ -67,6 +67,22 @@ impl Plain {
         self.speakers.contains_key(name)
     }
 
+    /// Who is registered, and as which registration.
+    pub(crate) fn speakers(&self) -> &BTreeMap<String, u32> {
+        &self.speakers
+    }
+
+    /// The registry as it is listed: in order of registration, with the valid memories under each.
+    pub(crate) fn registry(&self, now: i64) -> Vec<(String, u64)> {
+        let mut names: Vec<_> = self.speakers.iter().map(|(name, number)| (*number, name.clone())).collect();
+        names.sort_unstable();
+        let valid = |name: &String| {
+            let theirs = |line: &&Line| self.shown(line).as_ref() == Some(name) && !line.invalid && line.is_alive(now);
+            self.lines.iter().filter(theirs).count() as u64
+        };
+        names.into_iter().map(|(_, name)| (name.clone(), valid(&name))).collect()
+    }
+
     pub(crate) fn add_speaker(&mut self, name: &str) {
         self.written = true;
         if !self.is_registered(name) {
@@ -81,6 +97,10 @@ impl Plain {
 
     fn tag(&self, name: Option<&str>) -> Option<(String, u32)> {
         name.map(|name| (name.to_owned(), self.speakers.get(name).copied().unwrap_or_default()))
+    }
+
+    fn is_of(&self, tag: Option<&(String, u32)>, speaker: Option<&str>) -> bool {
+        speaker.is_none_or(|name| tag.is_some_and(|tag| tag.0 == name && self.is_shown(tag)))
     }
 
     fn is_shown(&self, tag: &(String, u32)) -> bool {
@@ -238,19 +258,39 @@ impl Plain {
 
     /// Everything that a search may find, by id.
     pub(crate) fn texts(&self, now: i64) -> BTreeMap<String, String> {
+        self.findable(None, now)
+    }
+
+    /// The same of one person's.
+    pub(crate) fn texts_of(&self, speaker: &str, now: i64) -> BTreeMap<String, String> {
+        self.findable(Some(speaker), now)
+    }
+
+    fn findable(&self, speaker: Option<&str>, now: i64) -> BTreeMap<String, String> {
         let records = self.lines.iter().filter(|line| line.is_alive(now) && !line.invalid);
+        let records = records.filter(|line| self.is_of(line.tag.as_ref(), speaker));
         let records = records.map(|line| (line.id.clone(), line.text.clone()));
-        let said = self.answering();
+        let said = self.answering().filter(|said| self.is_of(said.tag.as_ref(), speaker));
         records.chain(said.map(|said| (said.id.clone(), said.text.clone()))).collect()
     }
 
     /// What a search by a word must find: records, or the messages that they were made from, and other messages.
     pub(crate) fn matching(&self, word: &str, now: i64) -> Vec<Vec<String>> {
+        self.found(None, word, now)
+    }
+
+    /// The same of one person's.
+    pub(crate) fn matching_of(&self, speaker: &str, word: &str, now: i64) -> Vec<Vec<String>> {
+        self.found(Some(speaker), word, now)
+    }
+
+    fn found(&self, speaker: Option<&str>, word: &str, now: i64) -> Vec<Vec<String>> {
         let says = |text: &str| text.split(' ').any(|it| it == word);
         let valid = self.lines.iter().filter(|line| line.is_alive(now) && !line.invalid && says(&line.text));
-        let records: Vec<&Line> = valid.collect();
+        let records: Vec<&Line> = valid.filter(|line| self.is_of(line.tag.as_ref(), speaker)).collect();
         let made = |id: &String| records.iter().any(|line| line.sources.contains(id));
         let said = self.answering().filter(|said| says(&said.text) && !made(&said.id));
+        let said = said.filter(|said| self.is_of(said.tag.as_ref(), speaker));
         let records = records.iter().map(|line| std::iter::once(&line.id).chain(&line.sources).cloned().collect());
         records.chain(said.map(|said| vec![said.id.clone()])).collect()
     }

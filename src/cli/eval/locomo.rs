@@ -10,12 +10,15 @@ use std::{
 use memlog_actors::api::{
     Context,
     error::Kind,
-    profile::{Found, Search},
+    profile::{Found, Recall, Search},
     record::{ItemType, Record},
 };
 use serde::{Deserialize, Serialize};
 
-use super::score::{CUTS, Mean, Tally, peak_memory_bytes, percentile_ms};
+use super::{
+    answers::{Answers, LENGTHS, Row},
+    score::{CUTS, Mean, Tally, peak_memory_bytes, percentile_ms},
+};
 use crate::cli::{
     Outcome,
     backend::{Backend, Folder, Model},
@@ -56,6 +59,8 @@ pub(super) struct Args {
 struct Line<'a> {
     question_id: &'a str,
     retrieved: Vec<Retrieved>,
+    /// What recall answered, short, medium and long.
+    answers: [String; LENGTHS.len()],
     latency_ms: f64,
 }
 
@@ -79,6 +84,8 @@ struct Report {
     questions: u64,
     /// The mean share of the evidence in the first 1, 5, 10 and 20, by category.
     recall: Vec<(String, Mean)>,
+    /// What recall's answers hold, by category.
+    answers: Vec<Row>,
     mode: String,
     ingest_s: f64,
     extract_s: f64,
@@ -94,6 +101,7 @@ struct Report {
 #[derive(Default)]
 struct Course {
     tally: Tally,
+    answers: Answers,
     times: Vec<Duration>,
     turns: u64,
     mode: String,
@@ -217,7 +225,11 @@ impl Course {
         let texts = found.memories.into_iter().map(|hit| hit.content.flatten().or(hit.summary).unwrap_or_default());
         let retrieved =
             hits.into_iter().zip(texts).map(|(turns, text)| Retrieved { source_ids: named(turns), text }).collect();
-        Ok(Line { question_id: &question.id, retrieved, latency_ms: time.as_secs_f64() * 1000.0 })
+        let answers = answers(backend, context, &sample.id, &question.text).await?;
+        if let Some(expected) = &question.answer {
+            self.answers.add(question.category, expected, &answers);
+        }
+        Ok(Line { question_id: &question.id, retrieved, answers, latency_ms: time.as_secs_f64() * 1000.0 })
     }
 
     fn report(mut self, ask: Duration) -> Report {
@@ -226,6 +238,7 @@ impl Course {
             turns: self.turns,
             questions: self.times.len() as u64,
             recall: self.tally.rows(),
+            answers: self.answers.rows(),
             mode: self.mode,
             ingest_s: self.ingest.as_secs_f64(),
             extract_s: self.extract.as_secs_f64(),
@@ -240,6 +253,21 @@ impl Course {
 
 fn search(profile: &str, query: &str, limit: u64) -> Search {
     Search { profile: profile.to_owned(), query: query.to_owned(), limit: Some(limit), ..Search::default() }
+}
+
+/// What recall says at each length.
+async fn answers(
+    backend: &Backend,
+    context: &Context,
+    profile: &str,
+    query: &str,
+) -> Result<[String; LENGTHS.len()], Fail> {
+    let mut answers: [String; LENGTHS.len()] = Default::default();
+    for (answer, length) in answers.iter_mut().zip(LENGTHS) {
+        let (profile, query, response_length) = (profile.to_owned(), query.to_owned(), Some(length));
+        *answer = backend.call(context, Recall { profile, query, response_length, ..Recall::default() }).await?.answer;
+    }
+    Ok(answers)
 }
 
 /// The turns that a hit stands for: a message for itself, a record for those that it was made from.
@@ -288,9 +316,19 @@ fn people(screen: &Screen, report: &Report) -> String {
         row.extend((0..CUTS.len()).map(|cut| format!("{:.1}", mean.at[cut] * 100.0)));
         table.add_row(row);
     }
+    let mut held = screen.table(&["category", "questions", "short", "tokens", "medium", "tokens", "long", "tokens"]);
+    for (name, questions, lengths) in &report.answers {
+        let mut row = vec![name.clone(), questions.to_string()];
+        for length in lengths {
+            let (whole, words) = (length.whole * 100.0, length.words * 100.0);
+            row.extend([format!("{whole:.1} ({words:.1})"), format!("{:.0}", length.tokens)]);
+        }
+        held.add_row(row);
+    }
     let memory = report.peak_memory_bytes.map_or("unknown".to_owned(), |bytes| format!("{} MB", bytes / (1 << 20)));
     format!(
         "percent of a question's evidence turns found, mean over questions (search: {mode})\n{table}\n\
+         percent of expected answers whose words are all in recall's answer (and of their words), and its mean length\n{held}\n\
          {turns} turns: stored in {ingest:.1} s, extraction done {extract:.1} s later, embedding another {embed:.1} s later\n\
          {questions} questions in {ask:.1} s: p50 {p50:.1} ms, p99 {p99:.1} ms each; peak memory {memory}",
         mode = report.mode,

@@ -1,5 +1,6 @@
 //! `memlog eval`: recall on a data set, through the same commands that any client uses.
 
+mod answers;
 mod locomo;
 mod score;
 

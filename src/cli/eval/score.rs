@@ -68,7 +68,8 @@ impl Tally {
     }
 }
 
-fn name(category: u32) -> String {
+/// A category as LoCoMo's paper calls it.
+pub(super) fn name(category: u32) -> String {
     match category {
         1 => "1 multi-hop".to_owned(),
         2 => "2 temporal".to_owned(),

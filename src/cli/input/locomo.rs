@@ -35,6 +35,8 @@ struct RawTurn {
 #[derive(Deserialize)]
 struct RawQuestion {
     question: String,
+    #[serde(default)]
+    answer: Value,
     category: u32,
     #[serde(default)]
     evidence: Vec<String>,
@@ -47,6 +49,8 @@ pub(in crate::cli) struct Question {
     pub(in crate::cli) id: String,
     /// Its words.
     pub(in crate::cli) text: String,
+    /// What is expected; none for what the conversation does not tell.
+    pub(in crate::cli) answer: Option<String>,
     /// 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial.
     pub(in crate::cli) category: u32,
     /// The turns that answer it, as `dia_id`s of this sample; those that name no turn are left out.
@@ -94,6 +98,11 @@ fn sample(raw: RawSample) -> Result<Sample, (String, String)> {
     let question = |(index, raw_question): (usize, RawQuestion)| Question {
         id: format!("{}/q{index}", raw.sample_id),
         text: raw_question.question,
+        answer: match raw_question.answer {
+            Value::String(text) => Some(text),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        },
         category: raw_question.category,
         evidence: evidence(&raw_question.evidence, &turns),
     };
@@ -217,6 +226,14 @@ mod tests {
             evidence,
             [("talk-1/q0", "D2:1".to_owned()), ("talk-1/q1", "D10:1 D2:1".to_owned()), ("talk-1/q2", String::new())]
         );
+    }
+
+    // Years and counts are numbers in the data; what cannot be answered has no answer there.
+    #[test]
+    fn expected_answers_are_texts_whatever_the_data_has() {
+        let sample = samples(TWO_SESSIONS, "talk.json").unwrap().remove(0);
+        let answers: Vec<_> = sample.questions.iter().map(|q| q.answer.as_deref()).collect();
+        assert_eq!(answers, [Some("a kayak"), Some("7"), None]);
     }
 
     #[test]

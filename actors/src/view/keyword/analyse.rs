@@ -176,12 +176,13 @@ fn stem(word: &str) -> Cow<'_, str> {
     }
 }
 
-fn is_cyrillic(c: char) -> bool {
+/// Letters of Cyrillic alphabets.
+pub fn is_cyrillic(c: char) -> bool {
     matches!(c as u32, 0x400..=0x52F)
 }
 
 /// Without accents. Cyrillic keeps its letters ("й" is one), all but "ё", which most people write "е".
-fn fold(word: &str) -> Cow<'_, str> {
+pub fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
     }

@@ -1,0 +1,92 @@
+//! What kind of thing a question asks for, and whether a sentence has one to offer: a date for "when", a number for "how
+//! many", a name for "who" and "where", a reason for "why". It settles which of two sentences that meet the same words answers.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::extract::dates;
+
+/// What would answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A date or a stretch of time.
+    When,
+    /// A person.
+    Who,
+    /// A place.
+    Where,
+    /// A number.
+    HowMany,
+    /// A reason.
+    Why,
+    /// Anything.
+    What,
+}
+
+/// Words that ask, as they begin a question or stand in it where the language puts them.
+const WHEN: [&str; 7] = ["when", "cuándo", "cuando", "когда", "いつ", "언제", "wann"];
+const WHO: [&str; 10] = ["who", "whom", "whose", "quién", "quien", "кто", "кому", "誰", "누가", "누구"];
+const WHERE: [&str; 7] = ["where", "dónde", "donde", "где", "куда", "どこ", "어디"];
+const WHY: [&str; 7] = ["why", "por qué", "почему", "зачем", "なぜ", "どうして", "왜"];
+const HOW_MANY: [&str; 9] =
+    ["how many", "how much", "how old", "how often", "cuántos", "cuántas", "сколько", "いくつ", "몇"];
+/// English numbers that are written out.
+const NUMBERS: [&str; 20] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
+    "thirty", "once", "twice", "both", "couple", "dozen", "hundred",
+];
+const REASONS: [&str; 9] = ["because", "since", "so that", "due to", "porque", "потому", "から", "ので", "때문"];
+
+impl Wanted {
+    /// By its first word that asks.
+    pub(super) fn of(question: &str) -> Self {
+        let asked = question.to_lowercase();
+        let kinds: [(Self, &[&str]); 5] = [
+            (Self::HowMany, &HOW_MANY),
+            (Self::When, &WHEN),
+            (Self::Who, &WHO),
+            (Self::Where, &WHERE),
+            (Self::Why, &WHY),
+        ];
+        let first = |words: &[&str]| words.iter().filter_map(|word| stands_at(&asked, word)).min();
+        let found = kinds.into_iter().filter_map(|(kind, words)| Some((first(words)?, kind)));
+        found.min_by_key(|(at, _)| *at).map_or(Self::What, |(_, kind)| kind)
+    }
+
+    /// Whether a sentence offers what is wanted, beyond what the question says itself.
+    pub(super) fn is_offered(self, sentence: &str, said_at: Timestamp, asked: &BTreeSet<String>) -> bool {
+        let lower = sentence.to_lowercase();
+        match self {
+            Self::When => dates::find(sentence, dates::day_of(said_at)).is_some(),
+            Self::HowMany => {
+                let counts = |word: &str| NUMBERS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
+                lower.unicode_words().any(|word| counts(word) && !asked.contains(word))
+            }
+            Self::Who | Self::Where => names_something(sentence, asked),
+            Self::Why => REASONS.iter().any(|reason| stands_at(&lower, reason).is_some()),
+            Self::What => false,
+        }
+    }
+}
+
+/// Where a word stands in a text, alone where its script sets words apart.
+fn stands_at(text: &str, word: &str) -> Option<usize> {
+    let spaced = word.chars().all(|c| (c as u32) < 0x1100);
+    text.match_indices(word).map(|(at, _)| at).find(|at| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !spaced || [before, after].into_iter().flatten().all(|c| !c.is_alphanumeric())
+    })
+}
+
+/// A capital inside the sentence that is not the question's own: most likely a name.
+fn names_something(sentence: &str, asked: &BTreeSet<String>) -> bool {
+    let mut words = sentence.unicode_words();
+    words.next();
+    words.any(|word| {
+        let capital = word.chars().next().is_some_and(char::is_uppercase) && word != "I" && !word.starts_with("I'");
+        capital && !crate::view::keyword::analyse::terms(word).iter().any(|term| asked.contains(term))
+    })
+}
