@@ -67,7 +67,7 @@ pub struct Limits {
     pub embed_threads: usize,
     /// Extractions running at once in this process.
     pub workers: usize,
-    /// Tries before a job is failed.
+    /// Tries before a job is failed. With the waits between them it takes some four minutes, as long as a model may be away.
     pub job_attempts_max: u32,
     /// Calls under way at once in a door; past it `unavailable_error`.
     pub calls_max: usize,
@@ -119,7 +119,7 @@ impl Default for Limits {
             embed_wait_ms_max: 30_000,
             embed_threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
             workers: 1,
-            job_attempts_max: 5,
+            job_attempts_max: 12,
             calls_max: 1_024,
             snapshot_every_events: 2_000,
         }

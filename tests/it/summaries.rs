@@ -1,7 +1,7 @@
 //! `profile.summary` as an agent reads it at the start of a session: whole pages, as snapshots, of profiles as they come to be.
 
 use memlog_actors::{
-    api::{Time, profile::*, speaker},
+    api::{Said, Time, profile::*, speaker},
     limits::Limits,
     port::RecordType,
 };
@@ -40,7 +40,7 @@ impl Page<'_> {
             role: (*role).to_owned(),
             content: (*content).to_owned(),
             speaker: Some(*speaker).filter(|name| !name.is_empty()).map(str::to_owned),
-            timestamp: Some(Time::parse(&format!("{day}T10:00:{second:02}Z")).unwrap()),
+            timestamp: Some(Said::parse(&format!("{day}T10:00:{second:02}Z")).unwrap()),
             ..Message::default()
         };
         let (messages, session_id) = (said.iter().enumerate().map(message).collect(), Some(session.to_owned()));

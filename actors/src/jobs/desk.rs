@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The first wait before a failed try is repeated; it doubles with each try.
-const BACK_OFF: Duration = Duration::from_millis(200);
+const BACK_OFF: Duration = Duration::from_millis(250);
 /// The longest such wait.
 const BACK_OFF_MAX: Duration = Duration::from_secs(60);
 /// Tries that ended with their worker, without a word, after which the job itself is taken for the cause.
