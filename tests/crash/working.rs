@@ -28,7 +28,7 @@ async fn done(node: &Served, job_id: &str, attempts: u32) {
     assert_eq!((job.state, job.records.len(), job.attempts), (job::State::Done, 1, attempts));
     let memory_id = job.records[0].clone();
     let memory = profile::Memory { profile: "ann".to_owned(), memory_id, as_of: None };
-    assert_eq!(node.call(memory).await.memory.content.as_deref(), Some(noted(TEXT).as_str()));
+    assert_eq!(node.call(memory).await.memory.content.flatten(), Some(noted(TEXT)));
 }
 
 /// A worker that dies takes nothing along: the queue gives its job to another one.
