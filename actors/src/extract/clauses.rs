@@ -158,6 +158,7 @@ fn begins(opening: &Token, next: &Token) -> bool {
                 | "he"
                 | "she"
                 | "so"
+                | "still"
                 | "that"
                 | "that's"
                 | "the"

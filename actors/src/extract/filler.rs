@@ -37,9 +37,12 @@ pub(super) fn asks(plain: &str) -> bool {
         "is" | "are" | "am" | "was" | "were" | "does" | "did" | "should" | "could" | "would" | "has" => {
             subject || !second.is_empty() && third.is_empty() || matches!(second, "anyone" | "anybody" | "it's")
         }
-        "can" | "will" | "do" | "have" | "shall" => {
-            subject && !matches!(second, "a" | "an" | "the" | "my" | "your" | "some" | "this" | "that" | "it")
-        }
+        "can" | "will" | "shall" => subject,
+        // "Do the dishes" and "have a nice day" ask nothing.
+        "do" | "have" => matches!(
+            second,
+            "i" | "you" | "u" | "we" | "they" | "these" | "those" | "people" | "anyone" | "your" | "our"
+        ),
         "any" => lists::ANY.contains(&second) || lists::ANY.contains(&third),
         _ => false,
     }
@@ -140,8 +143,10 @@ pub(super) fn is_small_talk(sentence: &str, language: Language, names: &[String]
 
 /// Asks for something now rather than for ever: "Explain lifetimes", "Dame una receta", "教えてください".
 pub(super) fn is_request(plain: &str, language: Language) -> bool {
-    let polite =
-        ["please ", "pls ", "plz ", "por favor "].iter().find_map(|word| plain.strip_prefix(word)).unwrap_or(plain);
+    let polite = ["please ", "pls ", "plz ", "por favor ", "now please ", "now ", "then ", "again ", "just "]
+        .iter()
+        .find_map(|word| plain.strip_prefix(word))
+        .unwrap_or(plain);
     match language {
         Language::English => {
             let first = polite.split(' ').next().unwrap_or("");
@@ -214,6 +219,8 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
                 .iter()
                 .any(|end| plain.ends_with(end))
         || is_fragment(sentence, plain)
+        || is_passing(sentence, plain)
+        || is_hearsay(plain)
         || is_machine_output(sentence)
 }
 
@@ -238,6 +245,29 @@ fn is_fragment(sentence: &str, plain: &str) -> bool {
         && !names_something(sentence, 0)
 }
 
+/// "I'm so tired today", "feeling a bit better now": true for an hour.
+fn is_passing(sentence: &str, plain: &str) -> bool {
+    let feeling = ["i'm", "i am", "im", "i feel", "feeling"].iter().any(|start| opens_with(plain, start));
+    let soon_over = ["today", "right now", "rn", "atm", "at the moment", "a bit better", "better now"];
+    feeling
+        && plain.split(' ').count() <= 6
+        && soon_over.iter().any(|word| holds(plain, word))
+        && !names_something(sentence, 1)
+}
+
+/// "The article claims that …": what somebody wrote for everybody is not about the speaker.
+fn is_hearsay(plain: &str) -> bool {
+    let words: Vec<&str> = plain.split(' ').take(6).collect();
+    let source = words.iter().position(|word| lists::SOURCES.contains(word));
+    source.is_some_and(|at| {
+        at <= 2
+            && words[..at]
+                .iter()
+                .all(|word| matches!(*word, "the" | "this" | "an" | "a" | "one" | "some" | "new" | "that"))
+            && words.get(at + 1).is_some_and(|verb| lists::CLAIMING.contains(verb))
+    })
+}
+
 /// Whether a name or a number stands behind the first words; a sentence in lower case may name things without showing it.
 fn names_something(sentence: &str, skip: usize) -> bool {
     lex::tokens(sentence).iter().enumerate().skip(skip).any(|(i, token)| {
@@ -256,7 +286,12 @@ pub(super) fn counts(plain: &str) -> bool {
 fn is_machine_output(sentence: &str) -> bool {
     let first = sentence.split_whitespace().next().unwrap_or("");
     let head = first.trim_end_matches(':');
-    sentence.starts_with("$ ")
+    let query = matches!(first, "SELECT" | "INSERT" | "UPDATE" | "DELETE" | "CREATE" | "ALTER" | "DROP")
+        && sentence.split_whitespace().skip(1).any(|word| matches!(word, "FROM" | "INTO" | "SET" | "TABLE" | "INDEX"));
+    query
+        || sentence.starts_with("$ ")
+        || sentence.starts_with("File \"")
+        || sentence.starts_with("Traceback ")
         || first.ends_with(':')
             && (head.ends_with("Error")
                 || head.ends_with("Exception")

@@ -33,7 +33,12 @@ const SMALL: &[(Language, &[&str])] = &[
         "one", "been", "last", "next", "today", "tomorrow", "yesterday", "week", "then", "than", "into", "out", "up",
         "after", "before", "because", "him", "them", "us", "these", "those", "he's", "she's", "they're", "can't",
         "won't", "didn't", "isn't", "im", "what's", "gonna", "gotta", "there's", "wasn't", "ugh", "omg", "thx", "pls",
-        "she", "any", "might", "paid", "went", "had",
+        "she", "any", "might", "paid", "went", "had", "same", "again", "error", "better", "feeling", "working", "second",
+        "first", "day", "days", "month", "year", "home", "new", "old", "big", "little", "very", "really", "much", "many",
+        "thing", "things", "people", "way", "here", "now", "well", "want", "think", "see", "say", "says", "said", "make",
+        "made", "take", "took", "come", "came", "look", "looks", "work", "works", "feel", "feels", "love", "like", "hate",
+        "while", "only", "over", "off", "down", "back", "its", "their", "because", "never", "again", "today", "tonight",
+        "morning", "evening", "night", "weekend", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ]),
     (Language::Spanish, &[
         "el", "la", "los", "las", "un", "una", "es", "soy", "está", "y", "que", "de", "en", "con", "por", "para",
@@ -76,6 +81,14 @@ pub(super) fn of(sentence: &str) -> Language {
     // Interjections and names carry no small words; English is judged by its own lists and loses nothing else.
     if best.1 == 0 && words.len() <= 2 && sentence.is_ascii() {
         return Language::English;
+    }
+    // "in", "is" and "me" stand in many languages: by themselves they tell of none.
+    const SHARED: &[&str] =
+        &["in", "is", "was", "me", "no", "so", "on", "an", "at", "of", "had", "her", "over", "much", "day"];
+    let english = || SMALL[0].1.iter().filter(|small| !SHARED.contains(small));
+    if best.0 == Language::English && words.len() >= 5 && !words.iter().any(|word| english().any(|small| word == small))
+    {
+        return Language::Unknown;
     }
     best.0
 }
@@ -124,6 +137,7 @@ mod tests {
             ("저는 부산에 살아요", Language::Korean),
             ("我住在上海", Language::Chinese),
             ("Mieszkam w Krakowie od trzech lat", Language::Unknown),
+            ("Ik woon in Utrecht met mijn vriendin", Language::Unknown),
             ("أعيش في القاهرة", Language::Unknown),
         ] {
             assert_eq!(of(text), language, "{text}");

@@ -106,7 +106,7 @@ pub(super) fn with_subject(text: &str) -> Option<String> {
         // "Deployed by Ann" is no "I deployed".
         word if verbs::is_past(word)
             && !matches!(word, "was" | "were" | "did" | "based" | "said" | "called")
-            && second != "by" =>
+            && !matches!(second, "by" | "i" | "we" | "you" | "they" | "he" | "she" | "it") =>
         {
             "I "
         }

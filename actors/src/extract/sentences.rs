@@ -69,7 +69,9 @@ fn hands_over(line: &str) -> bool {
     ];
     let words: Vec<&str> = plain.split(' ').collect();
     let this = words.windows(2).any(|pair| matches!(pair[0], "this" | "following") && things.contains(&pair[1]));
-    asks && this
+    let announced = line.ends_with(':')
+        && ["here is ", "here's ", "this is ", "below ", "see below"].iter().any(|start| plain.starts_with(start));
+    asks && this || announced
 }
 
 /// Lines of speech, with hard-wrapped lines joined.
@@ -160,7 +162,7 @@ fn pasting(sentence: &str) -> Option<&str> {
     const ORDERS: &[&str] = &[
         "rewrite", "summarize", "summarise", "translate", "proofread", "correct", "review", "explain", "fix",
         "improve", "check", "edit", "shorten", "paraphrase", "analyze", "analyse", "classify", "here is the",
-        "here's the", "here is an", "here's an", "the following", "resume", "traduce", "переведи", "перепиши",
+        "here's the", "here is an", "here's an", "here is my", "here's my", "here is what", "here's what", "below is", "the following", "resume", "traduce", "переведи", "перепиши",
     ];
     let colon = sentence
         .find(':')

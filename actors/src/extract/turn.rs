@@ -148,7 +148,7 @@ impl Reading<'_> {
         let several = parts.len() > 1;
         let mut inherited = None;
         for part in parts {
-            let part = clauses::opened(part, &self.company.names);
+            let part = clauses::opened(&part, &self.company.names);
             let part = self.resolved(part);
             if several && (filler::is_question(&part, Language::English) || self.says_nothing(&part)) {
                 continue;

@@ -4,6 +4,8 @@ use super::super::lex::{self, Kind, Token};
 use super::super::{dates, filler, kind, verbs};
 use crate::extract::language::Language;
 
+mod shared;
+
 /// Words that make the left side need the right one ("I think that … and …").
 const HANGING: &[&str] =
     &["if", "because", "when", "while", "whether", "unless", "between", "both", "than", "who", "which"];
@@ -22,13 +24,15 @@ const POINTING: &[&str] =
     &["it", "it's", "its", "them", "him", "they", "they're", "those", "these", "there", "ones", "he", "she"];
 
 /// The statements of one English sentence. A part may begin with a pronoun only when the part before it says who that is.
-pub(in crate::extract) fn split(sentence: &str) -> Vec<&str> {
+pub(in crate::extract) fn split(sentence: &str) -> Vec<String> {
     let tokens = lex::tokens(sentence);
     if tokens.first().is_none_or(|first| subordinate(&first.lower)) {
-        return vec![sentence];
+        return vec![sentence.to_owned()];
     }
     let mut parts = Vec::new();
     let mut from = 0;
+    // What a part that leaves its subject out shares with the one before.
+    let mut lead = String::new();
     for i in 1..tokens.len() {
         let Some(skip) = joint(&tokens, i) else {
             continue;
@@ -38,12 +42,16 @@ pub(in crate::extract) fn split(sentence: &str) -> Vec<&str> {
         }
         let first = tokens.partition_point(|token| token.span.start < from);
         let sides = Sides { text: sentence, left: &tokens[first..i], right: &tokens[i + skip..], joint: &tokens[i] };
-        if sides.stand_apart() {
-            parts.push(sentence[from..tokens[i].span.start].trim_end_matches(|c: char| c.is_whitespace() || c == ','));
+        // A part without a subject of its own has no more to share.
+        let shared = if lead.is_empty() { shared::subject(&sides) } else { None };
+        if sides.stand_apart() || shared.is_some() {
+            let part = sentence[from..tokens[i].span.start].trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+            parts.push(format!("{lead}{part}"));
             from = tokens[i + skip].span.start;
+            lead = shared.map_or_else(String::new, |subject| format!("{subject} "));
         }
     }
-    parts.push(&sentence[from..]);
+    parts.push(format!("{lead}{}", &sentence[from..]));
     parts
 }
 
@@ -326,6 +334,8 @@ mod tests {
             ),
             ("Give me a recipe, I'm vegetarian.", vec!["Give me a recipe", "I'm vegetarian."]),
             ("Always use metres, and answer in French.", vec!["Always use metres", "answer in French."]),
+            ("Frida is eleven and needs drops at night.", vec!["Frida is eleven", "Frida needs drops at night."]),
+            ("I live in Berlin and work at Siemens.", vec!["I live in Berlin", "I work at Siemens."]),
             ("I found a desk, how do I clean it", vec!["I found a desk", "how do I clean it"]),
         ] {
             assert_eq!(split(text), parts, "{text}");
@@ -346,6 +356,9 @@ mod tests {
             "I called the office, they want the form.",
             "My passport runs out in May, so I need to renew it.",
             "I met Ann and Ben at the fair.",
+            "I like to read and write at night.",
+            "I went to Rome and bought a hat.",
+            "My wife likes hikes and walks in the park.",
             "She thinks that I smoke and I drink.",
         ] {
             assert_eq!(split(text), [text], "{text}");

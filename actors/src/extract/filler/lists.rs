@@ -58,9 +58,59 @@ pub(super) const NUMBERS: &[&str] = &[
     "thirty", "forty", "fifty", "hundred", "thousand", "half", "twice",
 ];
 
+/// What is written for everybody.
+pub(super) const SOURCES: &[&str] = &[
+    "article",
+    "study",
+    "studies",
+    "paper",
+    "post",
+    "video",
+    "report",
+    "blog",
+    "website",
+    "site",
+    "tutorial",
+    "docs",
+    "documentation",
+    "manual",
+    "ad",
+    "tweet",
+    "thread",
+    "author",
+    "book",
+    "newspaper",
+    "wikipedia",
+    "magazine",
+    "podcast",
+];
+
+/// How such a source speaks.
+pub(super) const CLAIMING: &[&str] = &[
+    "says",
+    "say",
+    "said",
+    "claims",
+    "claim",
+    "claimed",
+    "states",
+    "stated",
+    "reports",
+    "suggests",
+    "suggest",
+    "argues",
+    "recommends",
+    "explains",
+    "shows",
+    "show",
+    "found",
+    "writes",
+];
+
 /// Whole sentences that begin so are thanks.
 #[rustfmt::skip]
 pub(super) const THANKS: &[&str] = &[
+    "thank god", "thank goodness",
     "thanks", "thank you", "thx", "many thanks", "cheers", "much appreciated", "i appreciate it",
     "i really appreciate", "i appreciate your", "gracias", "muchas gracias", "mil gracias", "te agradezco",
     "спасибо", "большое спасибо", "благодарю", "merci", "danke", "vielen dank", "obrigado", "obrigada",
@@ -124,7 +174,7 @@ pub(super) const ORDERS: &[&str] = &[
     "feel", "hang", "hold", "shorten", "paraphrase", "undo", "redo", "merge", "revert", "retry", "repeat", "rename", "delete",
     "replace", "insert", "sort", "sum", "split", "expand", "rephrase", "outline", "brainstorm", "define", "elaborate", "simplify",
     "polish", "tweak", "adjust", "paste", "skip", "ignore", "forget", "swap", "test", "deploy", "commit", "push", "print",
-    "visualize", "visualise", "optimize", "optimise", "build", "design", "plan", "teach", "quiz", "roleplay", "answer", "name",
+    "visualize", "visualise", "optimize", "optimise", "build", "design", "plan", "teach", "quiz", "roleplay", "answer", "name", "use", "pick",
 ];
 
 /// The same in other languages, as far as the form is a clear imperative.
@@ -144,7 +194,8 @@ pub(super) const FOREIGN_ORDERS: &[&str] = &[
 pub(super) const HYPOTHETICAL: &[&str] = &[
     "if", "imagine", "suppose", "supposing", "what if", "let's say", "say i", "say we", "i wish", "i would", "i'd",
     "we'd", "we would", "assuming", "in theory", "it would", "it'd", "maybe", "perhaps", "i might", "we might",
-    "might be", "could be", "i wonder", "i was wondering", "i'm wondering", "if only", "pretend",
+    "in an ideal world", "ideally", "had i", "had we", "had they", "were i to", "were we to", "i could", "worst case",
+    "best case", "might be", "could be", "i wonder", "i was wondering", "i'm wondering", "if only", "pretend",
 ];
 
 /// English openings of a reaction.
@@ -174,6 +225,10 @@ pub(super) const REACTIONS: &[&str] = &[
     "i'll definitely check", "i'll try", "i'm stoked", "i won't let", "awesome to", "great hearing", "long time",
     "those were", "those both", "keep it", "never give up", "don't give up", "just do it", "we can", "we could",
     "it must", "that would", "no wonder", "you're right", "go for it", "fingers crossed", "remember", "don't worry",
+    "exactly what", "still not", "still broken", "still the same", "still getting", "still doesn't", "still no", "same error",
+    "same problem", "same issue", "same thing", "not working", "doesn't work", "didn't work", "that worked", "it worked",
+    "got it working", "i'll think about", "i will think about", "as you said", "as you say", "like you said", "as i mentioned",
+    "as i said", "like i said", "i meant the", "hopefully", "long day", "my bad", "i was thinking of you",
     "i told you", "i already told you", "as if", "i can imagine", "i can only imagine", "i've got your", "i have a few", "enjoy", "best of luck", "every little",
     "there you", "reminds me", "makes me", "so true", "such a", "can you", "hang in",
 ];

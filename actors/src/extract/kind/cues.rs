@@ -75,6 +75,7 @@ pub(super) const NOT_RULES: &[&str] = &[
     "don't worry", "don't know", "don't think", "don't you", "don't get me wrong", "don't mind", "don't mention it",
     "do not worry", "never mind", "never been", "never had", "never have", "never did", "never heard", "never thought", "always wanted",
     "always loved", "always liked", "always been", "don't forget", "don't let me forget", "do not forget", "use it",
+    "use the first", "use the second", "use the third", "use the last", "use the other", "use this", "use that", "use option",
     "stop it", "never again", "don't be", "don't give up", "always happy", "always a pleasure", "never give",
     "keep it up", "keep it going", "stop being", "don't stop", "never stop",
 ];

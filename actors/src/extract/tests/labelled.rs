@@ -206,12 +206,12 @@ fn everyday_talk_is_read_sensibly() {
     assert_eq!(scores.len(), 10);
     for ((language, held_out), score) in &scores {
         let english = language == "en";
-        let (precision, recall) = if english { (0.82, 0.80) } else { (0.85, 0.75) };
+        let (precision, recall) = if english { (0.83, 0.85) } else { (0.90, 0.75) };
         let dates = ratio(score.dated, score.dates);
         let corrections = ratio(score.corrected, score.corrections);
         assert!(score.precision() >= precision && score.recall() >= recall, "{language} {held_out}: {score:?}");
         assert!(ratio(score.held, score.labelled) >= 0.95, "{language} {held_out}: {score:?}");
-        assert!(score.types() >= 0.95 && dates >= 0.80 && corrections >= 0.70, "{language} {held_out}: {score:?}");
+        assert!(score.types() >= 0.95 && dates >= 0.88 && corrections >= 0.74, "{language} {held_out}: {score:?}");
         assert!(score.junk() <= 0.09, "{language} {held_out}: {score:?}");
     }
 }

@@ -206,6 +206,7 @@ fn unknown_languages_keep_their_sentences() {
         "Ninaishi Mombasa na mama yangu.",
         "मैं अपने भाई के साथ पुणे में रहता हूँ।",
         "Minulla on kaksi koiraa ja kissa.",
+        "Ik woon in Utrecht met mijn vriendin.",
         "Tôi sống ở Hà Nội với gia đình.",
         "Εργάζομαι ως νοσοκόμα στην Πάτρα.",
     ] {
