@@ -97,7 +97,8 @@ impl Known {
 
     /// Entries that can be corrected: records, and what was found so far.
     fn current(&self) -> impl Iterator<Item = usize> {
-        (0..self.records).chain(self.given..self.entries.len()).filter(|at| !self.outdated.contains(at))
+        let recent = self.given.max(self.entries.len().saturating_sub(PLACES_MAX));
+        (0..self.records).chain(recent..self.entries.len()).filter(|at| !self.outdated.contains(at))
     }
 
     fn is_current(&self, at: usize) -> bool {

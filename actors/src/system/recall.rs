@@ -49,7 +49,6 @@ impl System {
         let moment = self.moment(request.as_of)?;
         let place = self.inner.profile(context, &request.profile)?;
         let reference = request.reference_date.map(Said::day);
-        let asked_at = request.reference_date.map(|said| said.time.timestamp());
         let asked = Asked { query: request.query.clone(), filters, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
         let records = self.hits(&place, &answered)?;
@@ -63,7 +62,7 @@ impl System {
             // It is promised in milliseconds, which no model keeps.
             ThinkingLevel::Low => None,
             ThinkingLevel::Medium | ThinkingLevel::High => {
-                self.narrated(&request.query, asked_at, &sources, length).await
+                self.narrated(&request.query, reference, &sources, length).await
             }
         };
         let answer = narrated.unwrap_or_else(|| answer::answer(&request.query, &sources, length));

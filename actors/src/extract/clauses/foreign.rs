@@ -3,6 +3,9 @@
 use super::super::language::Language;
 use super::super::lex::{self, Kind};
 
+/// A longer sentence is kept whole.
+const SENTENCE_BYTES_MAX: usize = 2_000;
+
 /// Verbs and their helpers by which a Spanish clause is known.
 const SPANISH: &[&str] = &[
     "es", "son", "soy", "somos", "está", "están", "estoy", "estamos", "tengo", "tiene", "tienen", "tenemos", "vivo",
@@ -24,6 +27,8 @@ const OWN: &[&str] = &[
 /// The statements of one sentence.
 pub(in crate::extract) fn split_foreign(sentence: &str, language: Language) -> Vec<&str> {
     let cut = match language {
+        // No speech, and each of its joints would be weighed against all the rest.
+        _ if sentence.len() > SENTENCE_BYTES_MAX => None,
         Language::Spanish => spanish(sentence),
         Language::Russian => russian(sentence),
         Language::Japanese => japanese(sentence),

@@ -6,6 +6,9 @@ use crate::extract::language::Language;
 
 mod shared;
 
+/// A longer sentence is no speech, and weighing each of its joints would cost square time.
+const TOKENS_MAX: usize = 300;
+
 /// Words that make the left side need the right one ("I think that … and …").
 const HANGING: &[&str] =
     &["if", "because", "when", "while", "whether", "unless", "between", "both", "than", "who", "which"];
@@ -26,7 +29,7 @@ const POINTING: &[&str] =
 /// The statements of one English sentence. A part may begin with a pronoun only when the part before it says who that is.
 pub(in crate::extract) fn split(sentence: &str) -> Vec<String> {
     let tokens = lex::tokens(sentence);
-    if tokens.first().is_none_or(|first| subordinate(&first.lower)) {
+    if tokens.len() > TOKENS_MAX || tokens.first().is_none_or(|first| subordinate(&first.lower)) {
         return vec![sentence.to_owned()];
     }
     let mut parts = Vec::new();

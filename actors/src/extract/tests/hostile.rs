@@ -70,6 +70,13 @@ fn floods_of_every_kind_are_survived() {
         "😀",
         "«",
         "I work at A. ",
+        "I go, ",
+        "the cat is here and ",
+        "I am 8, not 9, ",
+        "The port of A is not 1, it's 2. ",
+        "Pedro es alto, ",
+        "Он читает, ",
+        "肉は嫌いですけど、",
     ] {
         read(&piece.repeat(CONTENT_BYTES_MAX / piece.len()));
     }
