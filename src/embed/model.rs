@@ -270,7 +270,7 @@ mod tests {
                 "MEMLOG_CACHE" => Some(PathBuf::from("/c")),
                 _ => None,
             };
-            let (known, path) = chosen(wanted.map(Path::new), &variable).unwrap();
+            let (known, path) = chosen(wanted.map(Path::new), variable).unwrap();
             (known.name, path)
         };
         let cached = |name: &str| Path::new("/c/models").join(name);
