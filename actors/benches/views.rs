@@ -7,6 +7,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use memlog_actors::same::{Author, Statement};
 use memlog_actors::view::keyword::Keyword;
 use memlog_actors::view::vector::{Limits, Vectors};
 
@@ -46,11 +47,23 @@ fn main() {
     let words_only = std::env::args().any(|arg| arg == "keyword");
     if sizes.is_empty() {
         keyword();
+        statements();
     }
     if sizes.is_empty() && !words_only {
         [1_000, 10_000, 100_000].into_iter().for_each(vector);
     }
     sizes.into_iter().for_each(vector);
+}
+
+/// What it costs to tell whether a statement is said already: read it, and compare it with one that differs in a word.
+fn statements() {
+    let text = "My sister moved to Lisbon in March because her company opened an office there";
+    let [one, two] = [text, &text.replace("Lisbon", "Porto")].map(|text| Statement::new(text, Author::Anyone));
+    let read = micros(500, |_| drop(black_box(Statement::new(text, Author::Anyone))));
+    let compared = micros(500, |_| {
+        black_box(one.says_the_same(&two));
+    });
+    println!("a statement of 14 words: read {read:.1} us, compared {compared:.1} us");
 }
 
 /// The median in microseconds, after one round to warm up.

@@ -10,6 +10,7 @@
 //! - `domain`: the rules, pure: what a command decides, how an event changes the state.
 //! - `view`: what answers reads (catalog, keyword, vector), folded from the log.
 //! - `recall`: from a question to ranked hits, an answer, a summary; pure.
+//! - `same`: whether two statements say the same; pure.
 //! - `extract`: memories out of messages without a model; pure.
 //! - `jobs`: the outbox, the queue, the desk and the workers of extraction.
 //! - `port`: the traits that the doors fill; `limits`: every bound, with its reason.
@@ -32,5 +33,6 @@ pub mod jobs;
 pub mod limits;
 pub mod port;
 pub mod recall;
+pub mod same;
 pub mod system;
 pub mod view;

@@ -35,6 +35,10 @@ pub trait Embedder: Send + Sync + 'static {
     fn fingerprint(&self) -> u32;
     /// Length of every vector.
     fn dimensions(&self) -> usize;
+    /// Cosine of a question and a text from which they are about the same though they share no word; models differ in it.
+    fn cosine_floor(&self) -> f32 {
+        crate::recall::MINILM_COSINE_FLOOR
+    }
     /// One L2-normalised vector.
     fn embed(&self, text: &str, purpose: Purpose) -> Result<Vec<f32>, EmbedFailed>;
 }

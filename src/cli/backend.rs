@@ -14,7 +14,7 @@ use memlog_actors::{
 use super::{fail::Fail, screen::Screen, settings::Settings};
 use crate::{
     client::{CallError, Client},
-    embed::{LoadError, MiniLm, ModelFolder},
+    embed::{Encoder, LoadError, ModelFolder},
     llm,
 };
 
@@ -106,8 +106,8 @@ pub(super) fn options(settings: &Settings, screen: &Screen, used: Model) -> Resu
 }
 
 /// The embedding model.
-pub(super) fn model(folder: Option<&Path>) -> Result<MiniLm, LoadError> {
-    MiniLm::load(&ModelFolder::find(folder)?)
+pub(super) fn model(folder: Option<&Path>) -> Result<Encoder, LoadError> {
+    Encoder::load(&ModelFolder::find(folder)?)
 }
 
 /// Whether there is a log in the folder; a folder that cannot be looked into is left to the log's own error.

@@ -32,7 +32,7 @@ pub(super) struct File {
     pub(super) user: Option<String>,
     /// The agent that calls.
     pub(super) agent: Option<String>,
-    /// The folder of the embedding model.
+    /// The embedding model, by its name or its folder.
     pub(super) model: Option<PathBuf>,
     /// The language model, if one is to be used.
     pub(super) llm: llm::Settings,

@@ -51,8 +51,8 @@ pub(super) struct Globals {
     /// The agent that calls
     #[arg(long, global = true, env = "MEMLOG_AGENT", value_name = "ID", hide_env_values = true)]
     pub(super) agent: Option<String>,
-    /// The folder of the embedding model [default: where deploy/fetch-model puts it]
-    #[arg(long, global = true, env = "MEMLOG_MODEL_DIR", value_name = "DIR", hide_env_values = true)]
+    /// The embedding model: minilm (English), multilingual, or the folder of one [default: minilm]
+    #[arg(long, global = true, env = "MEMLOG_MODEL_DIR", value_name = "NAME|DIR", hide_env_values = true)]
     pub(super) model: Option<PathBuf>,
     /// The configuration file [default: $XDG_CONFIG_HOME/memlog/config.toml, if it is there]
     #[arg(long, global = true, env = "MEMLOG_CONFIG", value_name = "FILE", hide_env_values = true)]
@@ -90,7 +90,7 @@ pub(super) struct Settings {
     pub(super) profile_named: Option<String>,
     /// Who calls.
     pub(super) caller: Caller,
-    /// The folder of the embedding model, if one was named.
+    /// The embedding model by its name or its folder, if one was chosen.
     pub(super) model: Option<PathBuf>,
     /// The language model, if one is to be used.
     pub(super) llm: llm::Settings,

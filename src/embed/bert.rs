@@ -1,12 +1,10 @@
 //! The network: BERT's encoder with int8 weights, from token numbers to one unit vector.
 
-use std::path::Path;
-
 use serde::Deserialize;
 
 use super::kernels::{self, Kernel, PANEL, Weights};
 use super::math::{self, Heads, LANES};
-use super::tensors::Tensors;
+use super::tensors::Source;
 
 /// What `config.json` says and the weights do not. The defaults are all-MiniLM-L6-v2's.
 #[derive(Deserialize)]
@@ -16,6 +14,13 @@ pub(super) struct Config {
     layer_norm_eps: f32,
     hidden_act: String,
     position_embedding_type: String,
+}
+
+impl Config {
+    /// A BERT like the default one in all but the two.
+    pub(super) fn bert(heads: usize, epsilon: f32) -> Config {
+        Config { num_attention_heads: heads, layer_norm_eps: epsilon, ..Config::default() }
+    }
 }
 
 impl Default for Config {
@@ -84,8 +89,12 @@ pub(super) struct Scratch {
 
 impl Bert {
     /// Reads the weights, quantising each matrix before the next one is read. Keeps `tokens_max` positions.
-    pub(super) fn load(path: &Path, config: &Config, tokens_max: usize, kernel: Kernel) -> Result<Bert, String> {
-        let mut file = Tensors::open(path)?;
+    pub(super) fn load(
+        file: &mut dyn Source,
+        config: &Config,
+        tokens_max: usize,
+        kernel: Kernel,
+    ) -> Result<Bert, String> {
         let [vocabulary, hidden] = file.shape("embeddings.word_embeddings.weight")?;
         let heads = config.num_attention_heads;
         let fits = hidden.is_multiple_of(PANEL)
@@ -101,13 +110,13 @@ impl Bert {
                 config.hidden_act, config.position_embedding_type
             ));
         }
-        let (words, word_scales) = words(&mut file, vocabulary, hidden, kernel)?;
-        let positions = positions(&mut file, hidden, tokens_max)?;
-        let embedding_norm = norm(&mut file, "embeddings.LayerNorm", hidden)?;
+        let (words, word_scales) = words(file, vocabulary, hidden, kernel)?;
+        let positions = positions(file, hidden, tokens_max)?;
+        let embedding_norm = norm(file, "embeddings.LayerNorm", hidden)?;
         let mut layers: Vec<Layer> = Vec::new();
         while file.has(&format!("encoder.layer.{}.attention.self.query.weight", layers.len())) {
             let before = layers.last().map_or(&embedding_norm, |layer| &layer.output_norm);
-            let layer = layer(&mut file, layers.len(), before, kernel)?;
+            let layer = layer(file, layers.len(), before, kernel)?;
             layers.push(layer);
         }
         if layers.is_empty() {
@@ -268,7 +277,12 @@ impl Dense {
 }
 
 /// The table of word pieces, quantised some rows at a time: in f32 it is half of the file.
-fn words(file: &mut Tensors, vocabulary: usize, hidden: usize, kernel: Kernel) -> Result<(Vec<i8>, Vec<f32>), String> {
+fn words(
+    file: &mut dyn Source,
+    vocabulary: usize,
+    hidden: usize,
+    kernel: Kernel,
+) -> Result<(Vec<i8>, Vec<f32>), String> {
     const ROWS_AT_ONCE: usize = 1024;
     let mut words = vec![0; vocabulary * hidden];
     let mut scales = Vec::with_capacity(vocabulary);
@@ -282,7 +296,7 @@ fn words(file: &mut Tensors, vocabulary: usize, hidden: usize, kernel: Kernel) -
     Ok((words, scales))
 }
 
-fn positions(file: &mut Tensors, hidden: usize, tokens_max: usize) -> Result<Vec<f32>, String> {
+fn positions(file: &mut dyn Source, hidden: usize, tokens_max: usize) -> Result<Vec<f32>, String> {
     let name = "embeddings.position_embeddings.weight";
     let shape = file.shape(name)?;
     if shape[0] < tokens_max {
@@ -298,7 +312,7 @@ fn positions(file: &mut Tensors, hidden: usize, tokens_max: usize) -> Result<Vec
     Ok(positions)
 }
 
-fn norm(file: &mut Tensors, name: &str, length: usize) -> Result<Norm, String> {
+fn norm(file: &mut dyn Source, name: &str, length: usize) -> Result<Norm, String> {
     let weight = file.vector(&format!("{name}.weight"), length)?;
     let bias = file.vector(&format!("{name}.bias"), length)?;
     Ok(Norm { weight, bias })
@@ -306,7 +320,7 @@ fn norm(file: &mut Tensors, name: &str, length: usize) -> Result<Norm, String> {
 
 /// Reads a matrix and its bias. `before` is the normalisation that its input comes from, if one does.
 fn dense(
-    file: &mut Tensors,
+    file: &mut dyn Source,
     name: &str,
     shape: [usize; 2],
     before: Option<&Norm>,
@@ -345,7 +359,7 @@ fn balance(matrix: &mut [f32], norm: &Norm) -> Vec<f32> {
 }
 
 /// Reads one layer; `before` is the normalisation of what comes in.
-fn layer(file: &mut Tensors, number: usize, before: &Norm, kernel: Kernel) -> Result<Layer, String> {
+fn layer(file: &mut dyn Source, number: usize, before: &Norm, kernel: Kernel) -> Result<Layer, String> {
     let hidden = before.weight.len();
     let name = |part: &str| format!("encoder.layer.{number}.{part}");
     let up = name("intermediate.dense");

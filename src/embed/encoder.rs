@@ -8,12 +8,14 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use super::bert::{Bert, Config, Scratch};
 use super::kernels::Kernel;
-use super::model::{self, ModelFolder, NAME};
+use super::known::{Form, Known, PACKED, TOKENIZER, WEIGHTS};
+use super::model::{self, ModelFolder};
+use super::packed::Packed;
+use super::tensors::Tensors;
+use super::unigram::Unigram;
 
-/// Word pieces of a text that are looked at, the two marks around it included: what the model was trained with.
-pub const TOKENS_MAX: usize = 256;
-/// Bytes of a text that are looked at; only texts of more than 128 bytes a token notice. Keeps the splitting of a huge text short.
-const TEXT_BYTES_MAX: usize = TOKENS_MAX * 128;
+/// Bytes a token; only texts with more notice that what is beyond is not looked at. Keeps the splitting of a huge text short.
+const TOKEN_BYTES_MAX: usize = 128;
 /// Goes up whenever the same files could give another vector; part of the fingerprint, so that cached vectors are not mixed.
 const ENCODER_VERSION: u32 = 1;
 
@@ -33,53 +35,64 @@ pub enum LoadError {
     },
 }
 
-/// all-MiniLM-L6-v2 on the CPU. Any number of threads may embed at once.
-pub struct MiniLm {
+/// How a text becomes the numbers of word pieces.
+enum Splitter {
+    WordPiece(Box<Tokenizer>),
+    Unigram(Unigram),
+}
+
+/// A model on the CPU. Any number of threads may embed at once.
+pub struct Encoder {
+    known: &'static Known,
     bert: Bert,
-    tokenizer: Tokenizer,
+    splitter: Splitter,
     fingerprint: u32,
-    /// One for every thread that has embedded at the same time; at most 5 MB each.
+    /// One for every thread that has embedded at the same time; at most 5 MB each for 256 tokens, 12 MB for 512.
     scratches: Mutex<Vec<Scratch>>,
 }
 
-impl MiniLm {
+impl Encoder {
     /// Loads a model for the fastest kernel that runs here.
-    pub fn load(folder: &ModelFolder) -> Result<MiniLm, LoadError> {
-        MiniLm::load_for(folder, Kernel::best())
+    pub fn load(folder: &ModelFolder) -> Result<Encoder, LoadError> {
+        Encoder::load_for(folder, Kernel::best())
     }
 
     /// Loads a model for one kernel. Which one changes the time, never the vectors.
-    pub fn load_for(folder: &ModelFolder, kernel: Kernel) -> Result<MiniLm, LoadError> {
-        let unusable = |name: &str, reason| LoadError::Unusable { file: folder.path().join(name), reason };
-        let config = config(folder).map_err(|reason| unusable("config.json", reason))?;
-        let bert = Bert::load(&folder.path().join(model::WEIGHTS), &config, TOKENS_MAX, kernel);
-        let bert = bert.map_err(|reason| unusable(model::WEIGHTS, reason))?;
-        let tokenizer = tokenizer(folder, bert.vocabulary()).map_err(|reason| unusable(model::TOKENIZER, reason))?;
+    pub fn load_for(folder: &ModelFolder, kernel: Kernel) -> Result<Encoder, LoadError> {
+        let known = folder.known();
+        let (bert, splitter) = match known.form {
+            Form::Safetensors => word_pieces(folder, kernel)?,
+            Form::Packed => packed(folder, kernel)?,
+        };
         let fingerprint = folder.fingerprint(ENCODER_VERSION);
-        Ok(MiniLm { bert, tokenizer, fingerprint, scratches: Mutex::default() })
+        Ok(Encoder { known, bert, splitter, fingerprint, scratches: Mutex::default() })
     }
 
-    /// The numbers of a text's word pieces, cut to `TOKENS_MAX`.
-    fn tokens(&self, text: &str) -> Result<Vec<u32>, EmbedFailed> {
-        let mut end = text.len().min(TEXT_BYTES_MAX);
+    /// The numbers of a text's word pieces, cut to what the model looks at.
+    fn tokens(&self, text: &str, purpose: Purpose) -> Result<Vec<u32>, EmbedFailed> {
+        let max = self.known.tokens_max;
+        let mut end = text.len().min(max * TOKEN_BYTES_MAX);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        let text = &text[..end];
-        match self.tokenizer.encode_fast(text, true) {
-            Ok(encoding) => Ok(encoding.get_ids().to_vec()),
-            // The tokenizer's own message may quote the text, which must not reach a log.
-            Err(_) => Err(EmbedFailed {
-                model: NAME.to_owned(),
-                reason: "the text could not be split into word pieces".to_owned(),
-            }),
+        let text = format!("{}{}", self.known.prefix(purpose), &text[..end]);
+        match &self.splitter {
+            Splitter::Unigram(unigram) => Ok(unigram.encode(&text, max)),
+            Splitter::WordPiece(tokenizer) => match tokenizer.encode_fast(text, true) {
+                Ok(encoding) => Ok(encoding.get_ids().to_vec()),
+                // The tokenizer's own message may quote the text, which must not reach a log.
+                Err(_) => Err(EmbedFailed {
+                    model: self.known.name.to_owned(),
+                    reason: "the text could not be split into word pieces".to_owned(),
+                }),
+            },
         }
     }
 }
 
-impl Embedder for MiniLm {
+impl Embedder for Encoder {
     fn name(&self) -> &str {
-        NAME
+        self.known.name
     }
 
     fn fingerprint(&self) -> u32 {
@@ -90,9 +103,12 @@ impl Embedder for MiniLm {
         self.bert.dimensions()
     }
 
-    /// This model knows no prefixes: a question and a passage with the same words get the same vector.
-    fn embed(&self, text: &str, _purpose: Purpose) -> Result<Vec<f32>, EmbedFailed> {
-        let ids = self.tokens(text)?;
+    fn cosine_floor(&self) -> f32 {
+        self.known.cosine_floor
+    }
+
+    fn embed(&self, text: &str, purpose: Purpose) -> Result<Vec<f32>, EmbedFailed> {
+        let ids = self.tokens(text, purpose)?;
         // A panic elsewhere cannot harm what is only overwritten, so poisoning is no reason to stop.
         let lock = || self.scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = lock().pop().unwrap_or_default();
@@ -100,6 +116,32 @@ impl Embedder for MiniLm {
         lock().push(scratch);
         Ok(vector)
     }
+}
+
+/// Why a file of a folder will not do.
+fn unusable(folder: &ModelFolder, name: &str) -> impl Fn(String) -> LoadError {
+    let file = folder.path().join(name);
+    move |reason| LoadError::Unusable { file: file.clone(), reason }
+}
+
+fn word_pieces(folder: &ModelFolder, kernel: Kernel) -> Result<(Bert, Splitter), LoadError> {
+    let (known, bad) = (folder.known(), unusable(folder, WEIGHTS));
+    let config = config(folder).map_err(unusable(folder, "config.json"))?;
+    let mut weights = Tensors::open(&folder.path().join(WEIGHTS)).map_err(&bad)?;
+    let bert = Bert::load(&mut weights, &config, known.tokens_max, kernel).map_err(&bad)?;
+    let tokenizer = tokenizer(folder, bert.vocabulary()).map_err(unusable(folder, TOKENIZER))?;
+    Ok((bert, Splitter::WordPiece(Box::new(tokenizer))))
+}
+
+fn packed(folder: &ModelFolder, kernel: Kernel) -> Result<(Bert, Splitter), LoadError> {
+    let bad = unusable(folder, PACKED);
+    let mut opened = Packed::open(&folder.path().join(PACKED)).map_err(&bad)?;
+    let bert = Bert::load(&mut opened.tensors, &opened.config, folder.known().tokens_max, kernel).map_err(&bad)?;
+    let (pieces, rows) = (opened.unigram.len(), bert.vocabulary());
+    if pieces > rows {
+        return Err(bad(format!("piece {} has no row among the {rows} of the weights", pieces - 1)));
+    }
+    Ok((bert, Splitter::Unigram(opened.unigram)))
 }
 
 /// Reads `config.json`; without one the defaults hold, which are this model's.
@@ -113,13 +155,12 @@ fn config(folder: &ModelFolder) -> Result<Config, String> {
 
 /// Reads the tokenizer. The file asks for 128 tokens, padded to that length; neither is wanted.
 fn tokenizer(folder: &ModelFolder, vocabulary: usize) -> Result<Tokenizer, String> {
-    let mut tokenizer =
-        Tokenizer::from_file(folder.path().join(model::TOKENIZER)).map_err(|error| error.to_string())?;
+    let mut tokenizer = Tokenizer::from_file(folder.path().join(TOKENIZER)).map_err(|error| error.to_string())?;
     let highest = tokenizer.get_vocab(true).values().max().copied().unwrap_or(0);
     if highest as usize >= vocabulary {
         return Err(format!("token {highest} has no row among the {vocabulary} of the weights"));
     }
-    let cut = TruncationParams { max_length: TOKENS_MAX, ..TruncationParams::default() };
+    let cut = TruncationParams { max_length: folder.known().tokens_max, ..TruncationParams::default() };
     tokenizer.with_truncation(Some(cut)).map_err(|error| error.to_string())?;
     tokenizer.with_padding(None);
     Ok(tokenizer)

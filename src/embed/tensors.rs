@@ -1,4 +1,5 @@
-//! Reads single tensors out of a safetensors file, so that the f32 weights (91 MB) are never in memory as a whole.
+//! Where weights come from, and the safetensors file among those: read tensor by tensor, so that the f32 weights (91 MB) are
+//! never in memory as a whole.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,7 +11,22 @@ use safetensors::tensor::Metadata;
 /// The header may not be longer than this; the model's is 11 KB.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
-/// An open file of weights.
+/// A file of weights, by the names that BERT's authors gave them.
+pub(super) trait Source {
+    /// Whether there is a tensor of that name.
+    fn has(&self, name: &str) -> bool;
+
+    /// Rows and columns of a matrix.
+    fn shape(&self, name: &str) -> Result<[usize; 2], String>;
+
+    /// A vector of exactly `length` numbers.
+    fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>, String>;
+
+    /// A part of a matrix of exactly `shape`: `count` rows from row `first`, one after the other.
+    fn rows(&mut self, name: &str, shape: [usize; 2], first: usize, count: usize) -> Result<Vec<f32>, String>;
+}
+
+/// An open safetensors file.
 pub(super) struct Tensors {
     file: File,
     data_begins: u64,
@@ -34,36 +50,6 @@ impl Tensors {
         Ok(Tensors { file, data_begins: 8 + length, metadata })
     }
 
-    /// Whether there is a tensor of that name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.metadata.info(name).is_some()
-    }
-
-    /// Rows and columns of a matrix.
-    pub(super) fn shape(&self, name: &str) -> Result<[usize; 2], String> {
-        let info = self.metadata.info(name).ok_or_else(|| format!("it has no tensor {name}"))?;
-        match info.shape[..] {
-            [rows, columns] => Ok([rows, columns]),
-            _ => Err(format!("{name} has {} dimensions instead of 2", info.shape.len())),
-        }
-    }
-
-    /// A vector of exactly `length` numbers.
-    pub(super) fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>, String> {
-        self.read(name, &[length], 0, length)
-    }
-
-    /// A part of a matrix of exactly `shape`: `count` rows from row `first`, one after the other.
-    pub(super) fn rows(
-        &mut self,
-        name: &str,
-        shape: [usize; 2],
-        first: usize,
-        count: usize,
-    ) -> Result<Vec<f32>, String> {
-        self.read(name, &shape, first * shape[1], count * shape[1])
-    }
-
     fn read(&mut self, name: &str, shape: &[usize], first: usize, count: usize) -> Result<Vec<f32>, String> {
         let info = self.metadata.info(name).ok_or_else(|| format!("it has no tensor {name}"))?;
         if info.shape != shape || info.dtype != Dtype::F32 {
@@ -74,5 +60,27 @@ impl Tensors {
         let read = self.file.seek(SeekFrom::Start(begin)).and_then(|_| self.file.read_exact(&mut bytes));
         read.map_err(|error| format!("{name} cannot be read: {error}"))?;
         Ok(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+    }
+}
+
+impl Source for Tensors {
+    fn has(&self, name: &str) -> bool {
+        self.metadata.info(name).is_some()
+    }
+
+    fn shape(&self, name: &str) -> Result<[usize; 2], String> {
+        let info = self.metadata.info(name).ok_or_else(|| format!("it has no tensor {name}"))?;
+        match info.shape[..] {
+            [rows, columns] => Ok([rows, columns]),
+            _ => Err(format!("{name} has {} dimensions instead of 2", info.shape.len())),
+        }
+    }
+
+    fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>, String> {
+        self.read(name, &[length], 0, length)
+    }
+
+    fn rows(&mut self, name: &str, shape: [usize; 2], first: usize, count: usize) -> Result<Vec<f32>, String> {
+        self.read(name, &shape, first * shape[1], count * shape[1])
     }
 }

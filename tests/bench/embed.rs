@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use memlog::embed::{Kernel, MiniLm, ModelFolder};
+use memlog::embed::{Encoder, Kernel, ModelFolder};
 use memlog_actors::port::{Embedder, Purpose};
 
 const ROUNDS: usize = 150;
@@ -24,7 +24,7 @@ fn main() -> anyhow::Result<()> {
     let mut models = Vec::new();
     for kernel in Kernel::available() {
         let begin = Instant::now();
-        models.push((kernel, MiniLm::load_for(&folder, kernel)?));
+        models.push((kernel, Encoder::load_for(&folder, kernel)?));
         println!("{:12} loaded in {:.0} ms", kernel.name(), begin.elapsed().as_secs_f64() * 1e3);
     }
     println!("{:12} {:>12} {:>10} {:>10}", "kernel", "text", "median ms", "best ms");

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use memlog::{
     client::{CallError, Client},
-    embed::{MiniLm, ModelFolder},
+    embed::{Encoder, ModelFolder},
 };
 use memlog_actors::{
     api::{
@@ -253,7 +253,7 @@ async fn all_reads(client: &Client, profiles: &BTreeSet<String>, before: AsOf) -
 }
 
 /// What must be in no file once these are gone.
-fn needles(gone: &[&Secret], model: Option<&MiniLm>) -> Needles {
+fn needles(gone: &[&Secret], model: Option<&Encoder>) -> Needles {
     let mut needles = Needles::default();
     for secret in gone {
         needles.add(secret.word.as_str(), secret.word.as_bytes());
@@ -270,7 +270,7 @@ fn needles(gone: &[&Secret], model: Option<&MiniLm>) -> Needles {
 }
 
 /// Every proof that these are gone.
-async fn assert_gone(served: &Served, places: &[PathBuf], gone: &[&Secret], before: AsOf, model: Option<&MiniLm>) {
+async fn assert_gone(served: &Served, places: &[PathBuf], gone: &[&Secret], before: AsOf, model: Option<&Encoder>) {
     let client = served.client(0);
     for secret in gone {
         for as_of in [None, Some(before)] {
@@ -301,8 +301,8 @@ async fn remember_all(served: &Served) -> Vec<Secret> {
     secrets
 }
 
-fn model(found: bool) -> Option<MiniLm> {
-    found.then(|| MiniLm::load(&ModelFolder::find(None).unwrap()).unwrap())
+fn model(found: bool) -> Option<Encoder> {
+    found.then(|| Encoder::load(&ModelFolder::find(None).unwrap()).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -60,7 +60,5 @@ pub trait Corpus {
     fn vector_score(&self, doc: u32) -> Option<f32>;
 
     /// Cosine from which a document is about the question even if they share no word. It belongs to the model.
-    fn cosine_floor(&self) -> f32 {
-        super::MINILM_COSINE_FLOOR
-    }
+    fn cosine_floor(&self) -> f32;
 }

@@ -108,6 +108,10 @@ impl Corpus for Toy {
         self.vectors.then(|| self.best(limit, |doc| self.cosines[doc as usize]))
     }
 
+    fn cosine_floor(&self) -> f32 {
+        MINILM_COSINE_FLOOR
+    }
+
     fn vector_score(&self, doc: u32) -> Option<f32> {
         self.cosines[doc as usize]
     }
@@ -374,6 +378,10 @@ fn a_document_that_is_gone_has_no_influence() {
         fn vector_best(&self, limit: usize) -> Option<Vec<Scored>> {
             self.0.vector_best(limit)
         }
+        fn cosine_floor(&self) -> f32 {
+            MINILM_COSINE_FLOOR
+        }
+
         fn vector_score(&self, doc: u32) -> Option<f32> {
             self.0.vector_score(doc)
         }

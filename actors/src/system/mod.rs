@@ -6,6 +6,7 @@
 mod audit;
 mod command;
 mod cursor;
+pub(crate) mod duplicate;
 mod feed;
 mod filter;
 mod gate;
@@ -20,6 +21,7 @@ mod rebuild;
 mod recall;
 mod records;
 pub(crate) mod remember;
+mod saying;
 mod search;
 mod speakers;
 mod start;
@@ -47,6 +49,7 @@ use crate::{
     view::{Registry, projector::Projector},
 };
 use gate::Gate;
+use saying::Sayings;
 
 /// What a system is started with.
 pub struct Options {
@@ -112,6 +115,8 @@ pub(crate) struct Inner {
     keys: Gate<Digest>,
     /// Statements being saved: the same one waits for the first.
     pub(crate) statements: Gate<Digest>,
+    /// The same, in other words.
+    sayings: Sayings,
     /// Profiles in which a conversation without a session id looks for its session.
     sessions: Gate<Scope>,
     /// Jobs accepted and not done.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use memlog_events::{
     code::TypeCode,
     event::SavedContentV1,
-    ids::{Digest, Micros, Position, RecordId, SpeakerId},
+    ids::{Micros, Position, RecordId, SpeakerId},
 };
 
 use super::{
     System,
     command::{Before, Begun, Note, Once, refused},
+    duplicate::{self, Saying},
     lookup::{broken, by, gone},
     past::{Moment, Seen},
     records::{erased_record, is_record},
@@ -31,6 +32,7 @@ use crate::{
     },
     entity::{Failure, Key, Outcome},
     port::RecordType,
+    same::Statement,
 };
 
 /// The code that a type is stored under.
@@ -88,10 +90,17 @@ impl System {
         let log = &self.inner.environment.log;
         let fingerprint =
             log.digest_in(place.scope_slot, &[b"statement", said.as_bytes()]).map_err(broken)?.ok_or_else(gone)?;
+        let dedupe = request.dedupe.unwrap_or(true);
+        let statement = Arc::new(Statement::new(&request.content, duplicate::author(speaker)));
+        let timestamp = request.timestamp.map(|time| time.0);
+        let saying = Saying { statement, fingerprint, speaker, timestamp };
+        // Before the gate of the letter, which extraction enters as well: who waits here holds nothing that others wait for.
+        let _said = match dedupe {
+            true => Some(self.inner.sayings.enter(place.key.scope, speaker, Arc::clone(&saying.statement)).await),
+            false => None,
+        };
         let _pass = self.inner.statements.enter(fingerprint).await;
-        if request.dedupe.unwrap_or(true)
-            && let Some(known) = self.said_before(place, fingerprint, speaker).await?
-        {
+        if dedupe && let Some(known) = self.said_before(place, &request.content, &saying).await? {
             // Nothing is stored; only that this was answered, so that a repeat of the command hears the same.
             if once.key.is_some() {
                 self.inner.profiles.execute(*place, Note(known), once.key).await.map_err(refused)?;
@@ -169,19 +178,6 @@ impl System {
     async fn classified(&self, content: &str) -> Result<(RecordType, String), Error> {
         let (extractor, content) = (Arc::clone(&self.inner.extractor), content.to_owned());
         tokio::task::spawn_blocking(move || extractor.classify(&content)).await.map_err(broken)
-    }
-
-    async fn said_before(
-        &self,
-        place: &Place,
-        fingerprint: Digest,
-        speaker: Option<SpeakerId>,
-    ) -> Result<Option<Stored>, Error> {
-        let views = self.views(*place).await?;
-        let state = views.read();
-        let doc = state.catalog.saying(fingerprint, speaker, self.now());
-        let known = doc.and_then(|doc| state.catalog.doc(doc));
-        Ok(known.map(|it| Stored { record: RecordId(it.id), duplicate: true }))
     }
 
     async fn speaker_for(&self, place: &Place, name: Option<&str>) -> Result<Option<SpeakerId>, Error> {
@@ -393,11 +389,11 @@ fn kept_type(old: &Record) -> TypeCode {
 const TRIES: usize = 4;
 
 fn told(stored: Stored, memory: Record) -> Remembered {
-    let duplicate = stored.duplicate;
+    let duplicate = stored.duplicate.is_some();
     Remembered {
         status: if duplicate { Status::Duplicate } else { Status::Stored },
         duplicate_of: duplicate.then(|| memory.id.clone()),
-        similarity: duplicate.then_some(1.0),
+        similarity: stored.similarity(),
         note: duplicate.then(|| format!("memory {} already says this; nothing was stored", memory.id)),
         memory,
     }

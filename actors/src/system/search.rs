@@ -108,10 +108,11 @@ impl System {
         let vector = self.embed_query(&seen, &asked.query).await?;
         let mode = if vector.is_some() { "hybrid" } else { "keyword" };
         let now = self.now();
+        let floor = self.inner.registry.embed().map(|embed| embed.embedder().cosine_floor());
         let system = self.clone();
         let ranked = tokio::task::spawn_blocking(move || {
             let found = seen.read(|state| {
-                let corpus = Bound::new(state, &asked, vector.as_deref(), now)?;
+                let corpus = Bound::new(state, &asked, vector.as_deref().zip(floor), now)?;
                 let dates = system.dates(&asked);
                 let question = Question { text: asked.query.clone(), dates };
                 let mut hits = rank(&question, &corpus, asked.breadth);
@@ -125,9 +126,13 @@ impl System {
         Ok(answered)
     }
 
-    /// The query's vector, once the views have all the vectors they are waiting for; none without a model.
+    /// The query's vector, once the views have all the vectors they are waiting for; none without a model, nor while what
+    /// another model had embedded is embedded anew.
     async fn embed_query(&self, seen: &Seen, query: &str) -> Result<Option<Vec<f32>>, Error> {
         let Some(embed) = self.inner.registry.embed() else { return Ok(None) };
+        if seen.read(State::is_reembedding) {
+            return Ok(None);
+        }
         if let Seen::Present(views) = seen
             && views.pending() > 0
         {
@@ -226,6 +231,8 @@ struct Bound<'a> {
     now: Micros,
     terms: Terms,
     vector: Option<PreparedQuery>,
+    /// The model's cosine floor.
+    floor: f32,
     types: Option<Vec<ItemType>>,
     speaker: Option<SpeakerId>,
     /// `Some(None)` is a session that is not there: nothing matches.
@@ -235,16 +242,18 @@ struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    fn new(state: &'a State, asked: &'a Asked, vector: Option<&[f32]>, now: Micros) -> Result<Self, Error> {
+    fn new(state: &'a State, asked: &'a Asked, vector: Option<(&[f32], f32)>, now: Micros) -> Result<Self, Error> {
         let filters = &asked.filters;
         let speaker = filters.speaker.as_deref().map(|name| filtered(state, name)).transpose()?;
-        let vector = vector.zip(state.vectors.as_ref()).map(|(query, vectors)| vectors.prepare(query));
+        let floor = vector.map_or(f32::INFINITY, |(_, floor)| floor);
+        let vector = vector.zip(state.vectors.as_ref()).map(|((query, _), vectors)| vectors.prepare(query));
         let registered = state.catalog.speakers().enumerate().map(|(at, speaker)| (speaker.id, at as u32));
         Ok(Self {
             state,
             now,
             terms: state.keyword.prepare(&matter(&asked.query)),
             vector,
+            floor,
             types: filters.types.clone(),
             speaker,
             thread: filters.session_id.as_deref().map(|id| state.catalog.session(id)),
@@ -312,6 +321,10 @@ impl Corpus for Bound<'_> {
         let (query, vectors) = (self.vector.as_ref()?, self.state.vectors.as_ref()?);
         let best = vectors.nearest_to(query, limit, &|doc| self.admits(doc));
         Some(best.into_iter().map(|(doc, score)| Scored { doc, score }).collect())
+    }
+
+    fn cosine_floor(&self) -> f32 {
+        self.floor
     }
 
     fn vector_score(&self, doc: u32) -> Option<f32> {

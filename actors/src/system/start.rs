@@ -17,7 +17,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Inner, Options, System, gate::Gate, keeper};
+use super::{Inner, Options, System, gate::Gate, keeper, saying::Sayings};
 use crate::{
     entity::{Directory, Environment},
     jobs::{LocalQueue, Outbox, Worker},
@@ -101,6 +101,7 @@ impl System {
             head,
             keys: Gate::default(),
             statements: Gate::default(),
+            sayings: Sayings::default(),
             sessions: Gate::default(),
             promises: outbox.promises(),
             namespaces: Mutex::new(HashMap::new()),

@@ -50,6 +50,8 @@ pub struct State {
     /// Documents that have no vector yet, oldest first.
     pending: VecDeque<u32>,
     waiting: HashSet<u32>,
+    /// Those of the pending that have a vector of another model: what was embedded before the model was changed.
+    outdated: HashSet<u32>,
 }
 
 impl State {
@@ -60,6 +62,7 @@ impl State {
             vectors: model.map(|model| Vectors::new(model.dimensions, Limits::default())),
             pending: VecDeque::new(),
             waiting: HashSet::new(),
+            outdated: HashSet::new(),
         }
     }
 
@@ -132,6 +135,13 @@ impl State {
         }
         // Its place among the pending stays, so that whoever counts what is done with counts it, too.
         self.waiting.remove(&doc);
+        self.outdated.remove(&doc);
+    }
+
+    /// Whether documents wait to be embedded anew because the model was changed. That may take minutes, in which meaning knows
+    /// only a part of what there is.
+    pub fn is_reembedding(&self) -> bool {
+        !self.outdated.is_empty()
     }
 
     /// Takes the vectors that the log keeps; what has none stays pending.
@@ -143,9 +153,12 @@ impl State {
             let Some((last, _)) = page.last() else { break };
             after = Some(*last);
             for (key, bytes) in page {
-                let doc =
-                    self.catalog.by_slot(key.subject).filter(|doc| self.key_of(*doc, key.chunk, model) == Some(key));
-                if let (Some(doc), Some(vector)) = (doc, from_bytes(&bytes, model.dimensions)) {
+                let Some(doc) = self.catalog.by_slot(key.subject) else { continue };
+                if key.model != model.fingerprint {
+                    self.outdated.insert(doc);
+                } else if self.key_of(doc, key.chunk, model) == Some(key)
+                    && let Some(vector) = from_bytes(&bytes, model.dimensions)
+                {
                     found.entry(doc).or_default().push((key.chunk, vector));
                 }
             }
@@ -154,6 +167,7 @@ impl State {
             self.embedded(doc, &chunks);
         }
         self.pending.retain(|doc| self.waiting.contains(doc));
+        self.outdated.retain(|doc| self.waiting.contains(doc));
         Ok(())
     }
 
@@ -316,6 +330,8 @@ impl ProfileViews {
         let mut state = self.write();
         let take = limit.min(state.pending.len());
         let docs: Vec<u32> = state.pending.drain(..take).collect();
+        // Taken is as good as done: whoever searches now waits for these few as for new ones.
+        state.outdated.retain(|doc| !docs.contains(doc));
         let waiting = docs.into_iter().filter(|doc| state.waiting.contains(doc));
         let taken =
             waiting.filter_map(|doc| Some(Pending { doc, keys: state.catalog.keys_of(state.catalog.doc(doc)?) }));

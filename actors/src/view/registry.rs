@@ -174,6 +174,10 @@ impl Registry {
             if past.erased(scope) != before {
                 continue;
             }
+            // One that waits for the new model's vectors gets none here; the next reader may find them in the log.
+            if state.is_reembedding() {
+                return Ok(state);
+            }
             past.views.push_back((scope, at, Arc::clone(&state)));
             while past.views.len() > self.limits.past_views_max {
                 past.views.pop_front();

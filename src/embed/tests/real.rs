@@ -1,11 +1,13 @@
 //! The model that people get. Skipped, and said so, where it is not installed (`deploy/fetch-model` installs it),
 //! unless `MEMLOG_TEST_MODEL=required` says that it must be.
 
+use std::path::Path;
+
 use memlog_actors::port::{Embedder, Purpose};
 use safetensors::SafeTensors;
 use tokenizers::Tokenizer;
 
-use super::super::{MiniLm, ModelFolder};
+use super::super::{Encoder, ModelFolder};
 use super::reference::{Reference, cosine, read};
 
 const TEXTS: [&str; 8] = [
@@ -20,19 +22,24 @@ const TEXTS: [&str; 8] = [
      end the small hotel that Tom's sister runs with her husband, who used to cook on a ship and still makes soup for thirty.",
 ];
 
-fn model() -> Option<(ModelFolder, MiniLm)> {
-    match ModelFolder::find(None) {
+/// A model by name, and its folder; `variable` says whether it may be missing.
+pub(super) fn installed(name: &str, variable: &str) -> Option<(ModelFolder, Encoder)> {
+    match ModelFolder::find(Some(Path::new(name))) {
         Ok(folder) => {
-            let model = MiniLm::load(&folder).unwrap();
+            let model = Encoder::load(&folder).unwrap();
             Some((folder, model))
         }
         Err(error) => {
-            let required = std::env::var_os("MEMLOG_TEST_MODEL").is_some_and(|value| value == "required");
+            let required = std::env::var_os(variable).is_some_and(|value| value == "required");
             assert!(!required, "{error}");
             println!("skipped: {error}");
             None
         }
     }
+}
+
+fn model() -> Option<(ModelFolder, Encoder)> {
+    installed("minilm", "MEMLOG_TEST_MODEL")
 }
 
 #[test]

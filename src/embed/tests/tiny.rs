@@ -9,7 +9,8 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 use tempfile::TempDir;
 
-use super::super::{Kernel, MiniLm, ModelFolder, TOKENS_MAX};
+use super::super::known::MINILM;
+use super::super::{Encoder, Kernel, ModelFolder};
 use super::reference::{Reference, cosine, read};
 
 const HIDDEN: usize = 32;
@@ -85,7 +86,7 @@ fn write_tokenizer(folder: &Path) {
 /// A folder with the whole model.
 fn tiny() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write_weights(folder.path(), TOKENS_MAX + 10);
+    write_weights(folder.path(), MINILM.tokens_max + 10);
     write_tokenizer(folder.path());
     std::fs::write(
         folder.path().join("config.json"),
@@ -95,11 +96,11 @@ fn tiny() -> TempDir {
     folder
 }
 
-fn load(folder: &TempDir, kernel: Kernel) -> MiniLm {
-    MiniLm::load_for(&ModelFolder::unpinned(folder.path()).unwrap(), kernel).unwrap()
+fn load(folder: &TempDir, kernel: Kernel) -> Encoder {
+    Encoder::load_for(&ModelFolder::unpinned(folder.path()).unwrap(), kernel).unwrap()
 }
 
-fn embed(model: &MiniLm, text: &str) -> Vec<f32> {
+fn embed(model: &Encoder, text: &str) -> Vec<f32> {
     model.embed(text, Purpose::Passage).unwrap()
 }
 
@@ -140,9 +141,9 @@ fn a_text_is_cut_after_256_tokens() {
     let folder = tiny();
     let model = load(&folder, Kernel::best());
     // Two of the 256 are the marks around the text.
-    let longest = "cat ".repeat(TOKENS_MAX - 2);
+    let longest = "cat ".repeat(MINILM.tokens_max - 2);
     assert_eq!(embed(&model, &(longest.clone() + "dog ran")), embed(&model, &longest));
-    assert_ne!(embed(&model, &"cat ".repeat(TOKENS_MAX - 3)), embed(&model, &longest));
+    assert_ne!(embed(&model, &"cat ".repeat(MINILM.tokens_max - 3)), embed(&model, &longest));
     // A text that never ends costs no more than the bytes that can matter, wherever the cut falls in a character.
     assert_eq!(embed(&model, &"é".repeat(1 << 20)).len(), HIDDEN);
 }
@@ -188,7 +189,7 @@ fn the_fingerprint_follows_the_files() {
 #[test]
 fn a_model_that_does_not_fit_is_refused_with_a_reason() {
     let refusal =
-        |folder: &TempDir| MiniLm::load(&ModelFolder::unpinned(folder.path()).unwrap()).err().unwrap().to_string();
+        |folder: &TempDir| Encoder::load(&ModelFolder::unpinned(folder.path()).unwrap()).err().unwrap().to_string();
 
     let folder = tiny();
     std::fs::write(folder.path().join("config.json"), r#"{"num_attention_heads": 5}"#).unwrap();

@@ -35,7 +35,7 @@ pub struct Remember {
     /// At least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_days: Option<f64>,
-    /// Whether to refuse what a valid record already says; true by default.
+    /// Whether not to store what a valid record of the same speaker already says, in whatever words; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<bool>,
 }

@@ -15,7 +15,7 @@ use memlog_events::{
     event::{ByV1, Content, Facts, SavedContentV1, SavedV1, SummaryErasedV1},
     ids::{Digest, JobId, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, SpeakerId},
 };
-pub use remember::{Remember, Stored};
+pub use remember::{LETTER_BY_LETTER, Remember, Stored};
 use serde::{Deserialize, Serialize};
 pub(crate) use supersede::replaced;
 pub use supersede::{Invalidate, Supersede};

@@ -19,18 +19,37 @@ pub struct Remember {
 pub struct Stored {
     /// The record.
     pub record: RecordId,
-    /// Whether it was there before.
-    pub duplicate: bool,
+    /// If it was there before: how alike the two statements are, in millionths.
+    pub duplicate: Option<u32>,
+}
+
+/// The same statement, to the letter.
+pub const LETTER_BY_LETTER: u32 = 1_000_000;
+
+impl Stored {
+    /// How alike the statement and a record that was there before are, from 0 to 1.
+    pub fn similarity(&self) -> Option<f32> {
+        self.duplicate.map(|millionths| millionths as f32 / LETTER_BY_LETTER as f32)
+    }
 }
 
 impl Answered for Stored {
     fn outcome(&self) -> Outcome {
-        Outcome { ids: vec![self.record.0], numbers: vec![u64::from(self.duplicate)] }
+        let numbers = match self.duplicate {
+            None => vec![0],
+            Some(millionths) => vec![1, u64::from(millionths)],
+        };
+        Outcome { ids: vec![self.record.0], numbers }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
         match (outcome.ids.as_slice(), outcome.numbers.as_slice()) {
-            ([id], [duplicate]) => Some(Self { record: RecordId(*id), duplicate: *duplicate == 1 }),
+            ([id], [0]) => Some(Self { record: RecordId(*id), duplicate: None }),
+            // Written when only the letter counted.
+            ([id], [1]) => Some(Self { record: RecordId(*id), duplicate: Some(LETTER_BY_LETTER) }),
+            ([id], [1, millionths]) => {
+                Some(Self { record: RecordId(*id), duplicate: Some(u32::try_from(*millionths).ok()?) })
+            }
             _ => None,
         }
     }
@@ -49,7 +68,7 @@ impl<A: HoldsRecords> Command<A> for Remember {
         decision.events.push(fact);
         decision.claims.extend(claim);
         let Decision { events, claims, listed, .. } = decision;
-        Ok(Decision { events, claims, listed, answer: Stored { record, duplicate: false } })
+        Ok(Decision { events, claims, listed, answer: Stored { record, duplicate: None } })
     }
 }
 
@@ -58,6 +77,18 @@ mod tests {
     use crate::domain::{Rejection, profile::Profile, testing::*, thread::Thread};
 
     use super::*;
+
+    // A repeated command must hear what the first one heard, that of an older version included.
+    #[test]
+    fn the_answer_comes_back_whole() {
+        let record = RecordId(uuid::Uuid::from_u128(5));
+        for duplicate in [None, Some(0), Some(912_345), Some(LETTER_BY_LETTER)] {
+            let stored = Stored { record, duplicate };
+            assert_eq!(Stored::from_outcome(&stored.outcome()), Some(stored));
+        }
+        let old = Outcome { ids: vec![record.0], numbers: vec![1] };
+        assert_eq!(Stored::from_outcome(&old).and_then(|stored| stored.similarity()), Some(1.0));
+    }
 
     // Both kinds of stream save records by the same rule; only the key path differs.
     #[test]

@@ -27,7 +27,7 @@ impl<A: HoldsRecords> Command<A> for Supersede {
         let by = author(&self.record.content).clone();
         let new = NewRecord { speaker: old.speaker, ..self.record.clone() };
         let (record, saved, claim) = new.saved(stream_slot, place, inputs);
-        let mut decision = Decision::of(vec![saved], Stored { record, duplicate: false });
+        let mut decision = Decision::of(vec![saved], Stored { record, duplicate: None });
         decision.claims.extend(claim);
         decision.events.extend(replaced(self.old, record, &by, stream_slot, place, inputs));
         Ok(decision)

@@ -163,14 +163,27 @@ impl Catalog {
         self.docs.iter().enumerate().filter_map(|(at, doc)| Some((at as u32, doc.as_ref()?)))
     }
 
-    /// Valid, visible records of this tag that make the statement with this fingerprint.
+    /// A valid, visible record of this tag that makes the statement with this fingerprint.
     pub fn saying(&self, fingerprint: Digest, speaker: Option<SpeakerId>, now: Micros) -> Option<u32> {
-        let docs = self.fingerprints.get(&fingerprint)?;
-        let same = |doc: &&u32| {
-            let tag = |it: &Doc| it.speaker.filter(|id| self.speaker_name(*id).is_some());
-            self.visible(**doc, now).is_some_and(|it| tag(it) == speaker) && self.is_valid(**doc, now)
-        };
-        docs.iter().find(same).copied()
+        self.all_saying(fingerprint, speaker, now).next()
+    }
+
+    /// All of them.
+    pub fn all_saying(
+        &self,
+        fingerprint: Digest,
+        speaker: Option<SpeakerId>,
+        now: Micros,
+    ) -> impl Iterator<Item = u32> + '_ {
+        let docs = self.fingerprints.get(&fingerprint).into_iter().flatten().copied();
+        docs.filter(move |doc| self.holds_under(*doc, speaker, now).is_some())
+    }
+
+    /// A record that is valid and stands under this tag, or under none; a tag that was removed is none.
+    pub fn holds_under(&self, doc: u32, speaker: Option<SpeakerId>, now: Micros) -> Option<&Doc> {
+        let it = self.visible(doc, now).filter(|it| it.item != ItemType::Message)?;
+        let tag = it.speaker.filter(|id| self.speaker_name(*id).is_some());
+        (tag == speaker && self.is_valid(doc, now)).then_some(it)
     }
 
     /// Whether something that was made of a message no longer holds: it says what was corrected since. What else it says is in
