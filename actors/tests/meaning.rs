@@ -76,6 +76,8 @@ async fn start(folder: &TempDir, embedder: Option<Arc<Letters>>) -> System {
         limits: Limits::default(),
         embedder: embedder.map(|embedder| embedder as Arc<dyn Embedder>),
         extractor: Arc::new(Local),
+        narrator: None,
+        queue: None,
         clock: Arc::<Ticking>::default(),
     };
     System::start(options).await.expect("started")

