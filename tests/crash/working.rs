@@ -1,6 +1,10 @@
 //! `kill -9` of a worker and of the node while a language model thinks: time is lost, and nothing else.
 
-use std::sync::mpsc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+    mpsc,
+};
 
 use memlog_actors::api::{job, profile};
 
@@ -55,19 +59,20 @@ async fn a_node_killed_while_the_model_thinks_gets_the_result_when_it_is_back() 
     let node = world.serve_with(&["--workers", "0"]).await;
     let llm = StandIn::start();
     let (think, thought) = mpsc::sync_channel(1);
+    let asked = Arc::new(AtomicBool::new(false));
+    let tell = Arc::clone(&asked);
     llm.play(move |call| {
         if call.asked() == "memories" {
+            tell.store(true, Ordering::SeqCst);
             thought.recv().unwrap();
         }
         right(call)
     });
     let _worker = world.worker(1, Some(&llm));
     let job = ingest(&node).await;
-    let running = || async {
-        let get = job::Get { job_id: job.clone(), as_of: None };
-        node.call(get).await.job.state == job::State::Running
-    };
-    until("the job runs", running).await;
+    until("the model is asked", || async { asked.load(Ordering::SeqCst) }).await;
+    let get = job::Get { job_id: job.clone(), as_of: None };
+    assert_eq!(node.call(get).await.job.state, job::State::Running);
     node.kill().await;
     think.send(()).unwrap();
     until("the model has answered", || async { !llm.calls_of("memories").is_empty() }).await;
