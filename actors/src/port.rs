@@ -172,6 +172,8 @@ pub struct Session {
     pub turns: Vec<Turn>,
     /// How often something of it had been erased or superseded when they were read.
     pub changes: u32,
+    /// How many speakers of the profile had been removed then.
+    pub speakers_gone: u32,
 }
 
 /// What a narrator wrote about a session.
@@ -181,6 +183,8 @@ pub struct Summary {
     pub text: String,
     /// The session's `changes`: one that was read before something was erased or superseded is dropped.
     pub changes: u32,
+    /// The session's `speakers_gone`: one that may name somebody who was removed since is dropped.
+    pub speakers_gone: u32,
 }
 
 /// One of the records and messages that a question found.

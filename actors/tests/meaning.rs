@@ -100,7 +100,7 @@ async fn count(system: &System) -> usize {
     system.profile_memories(&acme(), list).await.expect("listed").reply.memories.len()
 }
 
-// The issue's own examples: a rule that goes by nearness swallows each of these, and somebody eats shellfish.
+// A rule that goes by nearness swallows each of these, and somebody eats shellfish.
 #[tokio::test(flavor = "multi_thread")]
 async fn news_is_stored_and_what_is_said_again_is_not() {
     for embedder in [None, Some(Letters::new(7, true))] {
@@ -132,6 +132,26 @@ async fn news_is_stored_and_what_is_said_again_is_not() {
         assert_eq!(say(&system, wanted).await.status, Stored::Stored);
         system.stop().await;
     }
+}
+
+// What a conversation repeats in other words is no second memory, and what it adds is one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_adds_only_what_is_not_said_yet() {
+    let folder = TempDir::new().expect("a folder");
+    let system = start(&folder, None).await;
+    for known in ["I am allergic to peanuts", "My mum is a physician"] {
+        say(&system, statement(known)).await;
+    }
+    let tell = async |session: &str, content: &str| {
+        let message = Message { role: "user".to_owned(), content: content.to_owned(), ..Message::default() };
+        let (session_id, wait) = (Some(session.to_owned()), Some(true));
+        let told = Ingest { profile: "alice".to_owned(), messages: vec![message], session_id, wait, timeout_s: None };
+        system.profile_ingest(&acme(), told).await.expect("ingested");
+        count(&system).await
+    };
+    assert_eq!(tell("again", "I have an allergy to peanuts. My mother is a doctor.").await, 2);
+    assert_eq!(tell("news", "I have an allergy to shellfish.").await, 3);
+    system.stop().await;
 }
 
 // Who said it is a part of what was said: under another tag the same words are news, and a tag that was removed is none.

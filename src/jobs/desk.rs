@@ -6,7 +6,7 @@ use async_nats::{Client, Message, Subscriber};
 use futures::StreamExt;
 use memlog_actors::{
     api::Error,
-    port::{Desk, DeskClosed, ExtractFailed},
+    port::{Assignment, Desk, DeskClosed, ExtractFailed},
     system::System,
 };
 use memlog_events::ids::JobId;
@@ -123,10 +123,17 @@ async fn answer(system: &System, client: &Client, message: Message) {
 
 async fn fetch(system: &System, bytes_max: usize, body: &[u8]) -> Result<Reply, Error> {
     let Named { job } = read(body)?;
-    let assignment = system.fetch(JobId(job)).await.map_err(refused)?;
-    let reply = write(&Fetched { assignment })?;
-    if reply.body.len() <= bytes_max {
-        return Ok(reply);
+    let mut assignment = system.fetch(JobId(job)).await.map_err(refused)?;
+    // What is there for context alone must not keep messages away that fitted on their way in.
+    let steps: [fn(&mut Assignment); 3] = [|_| {}, |it| it.work.before.clear(), without_known];
+    for less in steps {
+        if let Some(assignment) = &mut assignment {
+            less(assignment);
+        }
+        let reply = write(&Fetched { assignment: assignment.clone() })?;
+        if reply.body.len() <= bytes_max {
+            return Ok(reply);
+        }
     }
     // It would not fit the next time either.
     let too_large = ExtractFailed::lasting("work_too_large");
@@ -139,6 +146,11 @@ async fn session(system: &System, bytes_max: usize, body: &[u8]) -> Result<Reply
     let reply = write(&Told { session: system.session(JobId(job)).await.map_err(refused)? })?;
     // A session without a summary of its own is shown as it was said last.
     if reply.body.len() <= bytes_max { Ok(reply) } else { write(&Told { session: None }) }
+}
+
+fn without_known(assignment: &mut Assignment) {
+    assignment.work.known.clear();
+    assignment.known.clear();
 }
 
 async fn complete(system: &System, body: &[u8]) -> Result<Reply, Error> {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `memlog.jobs.v1.extract` | captured by the stream `memlog-jobs`, a work queue; its one consumer is `workers` |
 //! | `memlog.dead.v1.<job>` | captured by the stream `memlog-dead`: jobs that failed for good, 30 days |
-//! | `memlog.worker.v1.fetch`, `.complete`, `.fail` | requests of workers to the node, outside of every tenant's subjects |
+//! | `memlog.worker.v1.fetch`, `.session`, `.complete`, `.fail` | requests of workers to the node, outside of every tenant's subjects |
 
 mod desk;
 mod queue;

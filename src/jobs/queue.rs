@@ -214,12 +214,14 @@ impl Pump {
 
     async fn hand_out(&mut self, context: &Context) -> Result<(), async_nats::Error> {
         streams::ensure(context, self.replicas).await?;
-        self.told = None;
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                _ = look.tick() => self.look(context).await?,
+                _ = look.tick() => {
+                    self.look(context).await?;
+                    self.told = None;
+                }
                 next = self.shared.next() => match next {
                     Next::Closed => return Ok(()),
                     Next::Job(ticket) => self.job(context, ticket).await?,

@@ -119,16 +119,19 @@ fn refusal_of(response: &Response<Body>) -> Result<(), CallFailed> {
     Err(CallFailed { retry_after: retry_after(response.headers()).filter(|_| failed.transient), ..failed })
 }
 
+/// Longer than any try waits; an endpoint may ask for centuries.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(3_600);
+
 /// In seconds, or until a date, which is counted from the endpoint's own.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let after = text("retry-after")?;
     if let Ok(seconds) = after.parse() {
-        return Some(Duration::from_secs(seconds));
+        return Some(Duration::from_secs(seconds).min(RETRY_AFTER_MAX));
     }
     let at = |text: &str| DateTimeParser::new().parse_timestamp(text).ok();
     let wait = at(after)?.duration_since(at(text("date")?)?);
-    Some(Duration::try_from(wait).unwrap_or_default())
+    Some(Duration::try_from(wait).unwrap_or_default().min(RETRY_AFTER_MAX))
 }
 
 fn whole(response: &mut Response<Body>) -> Result<Vec<u8>, CallFailed> {

@@ -1,9 +1,12 @@
 //! `kill -9` of a worker and of the node while a language model thinks: time is lost, and nothing else.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-    mpsc,
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    time::Duration,
 };
 
 use memlog_actors::api::{job, profile};
@@ -16,6 +19,8 @@ use crate::{
     world::{Served, World},
 };
 
+/// The queue waits 30 s.
+const LONGER_THAN_THE_QUEUE_WAITS: Duration = Duration::from_secs(33);
 const TEXT: &str = "I moved to Lisbon.";
 
 async fn ingest(node: &Served) -> String {
@@ -49,6 +54,20 @@ async fn the_job_of_a_killed_worker_is_done_by_another() {
     llm.play(right);
     let _other = world.worker(1, Some(&llm));
     done(&node, &job, 2).await;
+    node.stop().await;
+}
+
+/// A model may take longer than the queue waits for a silent worker: whoever works says so, and nobody else is given the job.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_takes_long_is_not_given_to_another() {
+    let Some(world) = World::on_given_server().await else { return };
+    let node = world.serve_with(&["--workers", "0"]).await;
+    let llm = StandIn::start();
+    llm.latency(LONGER_THAN_THE_QUEUE_WAITS);
+    let _workers = [world.worker(1, Some(&llm)), world.worker(1, Some(&llm))];
+    let job = ingest(&node).await;
+    done(&node, &job, 1).await;
+    assert_eq!(llm.calls_of("memories").len(), 1, "one worker asked, once");
     node.stop().await;
 }
 

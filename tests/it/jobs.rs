@@ -279,7 +279,7 @@ async fn a_failed_job_is_seen_lies_among_the_dead_letters_and_can_be_retried() {
     memlog.close().await;
 }
 
-/// What says that it was shut down leaves its job to others at once, and never a half of it.
+/// Who is asked to end finishes what it has: the job is done once, and nobody waits for it to be delivered again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_closes_finishes_what_it_has() {
     let Some((_nats, _data, memlog)) = without_workers().await else { return };

@@ -8,6 +8,7 @@ mod cli;
 mod client;
 mod door;
 mod drain;
+mod duplicates;
 mod fences;
 mod jobs;
 mod llm;

@@ -18,8 +18,13 @@ use crate::{
     entity::Failure,
     limits::CONTENT_BYTES_MAX,
     port::{Assignment, Desk, DeskClosed, Eventually, ExtractFailed, Extracted, Finding, Session, Summary, Ticket},
-    system::{Inner, System, remember::type_code},
-    view::ProfileViews,
+    same::Statement,
+    system::{
+        Inner, System,
+        duplicate::{Saying, author, same_record},
+        remember::type_code,
+    },
+    view::{ProfileViews, State},
 };
 
 /// The first wait before a failed try is repeated; it doubles with each try.
@@ -74,10 +79,11 @@ impl Inner {
 
     async fn fetch(self: &Arc<Self>, job: JobId) -> Result<Option<Assignment>, DeskClosed> {
         let Some(ticket) = self.open_job(job).await else { return Ok(None) };
-        let tries = self.promises.tried(job, |tries| {
+        let begun = self.promises.tried(job, |tries| {
             tries.begun += 1;
             tries.running = true;
         });
+        let Some(tries) = begun else { return Ok(None) };
         if tries.begun.saturating_sub(tries.failed) > LOST_TRIES_MAX {
             return self.give_up(ticket, Cow::Borrowed("workers_lost"), tries.begun).await.map(|()| None);
         }
@@ -93,7 +99,8 @@ impl Inner {
             }
             Err(Unprepared::Closed(closed)) => {
                 self.promises.tried(job, |tries| {
-                    tries.begun -= 1;
+                    // Of a retry of the same job, none has begun.
+                    tries.begun = tries.begun.saturating_sub(1);
                     tries.running = false;
                 });
                 Err(closed)
@@ -127,12 +134,13 @@ impl Inner {
 
     async fn fail(&self, job: JobId, failed: ExtractFailed) -> Result<Option<Duration>, DeskClosed> {
         let Some(ticket) = self.open_job(job).await else { return Ok(None) };
-        let tries = self.promises.tried(job, |tries| {
+        let failing = self.promises.tried(job, |tries| {
             tries.failed += 1;
             // A worker of a node that was restarted since has begun in another life.
             tries.begun = tries.begun.max(tries.failed);
             tries.running = false;
         });
+        let Some(tries) = failing else { return Ok(None) };
         if failed.transient && tries.failed < self.environment.limits.job_attempts_max {
             return Ok(Some(BACK_OFF.saturating_mul(1 << (tries.failed - 1).min(16)).min(BACK_OFF_MAX)));
         }
@@ -150,21 +158,33 @@ impl Inner {
         }
     }
 
-    async fn complete(&self, job: JobId, finding: Finding) -> Result<(), DeskClosed> {
+    async fn complete(self: &Arc<Self>, job: JobId, finding: Finding) -> Result<(), DeskClosed> {
         let Some(ticket) = self.open_job(job).await else { return Ok(()) };
         if !well_formed(&finding) {
             return self.fail(job, ExtractFailed::lasting("malformed_result")).await.map(drop);
         }
-        let Some(prints) = self.fingerprints(ticket.place, &finding.extracted) else { return Ok(()) };
-        // The gate of `remember`, so that the same statement is not saved from two sides at once.
+        let Some(prints) = self.fingerprints(ticket.place, &finding.extracted)? else { return Ok(()) };
+        // The gate of `remember`, so that the same words are not saved from two sides at once. What says the same in other words may
+        // be, and is then there twice.
         let _passes = self.statements.enter_all(prints.clone()).await;
         let views = self.job_views(ticket.place).await?;
-        let (said, known) = self.against_views(ticket.place, &views, &finding, &prints);
+        let (finding, inner, place) = (Arc::new(finding), Arc::clone(self), ticket.place);
+        let comparing = {
+            let finding = Arc::clone(&finding);
+            let views = Arc::clone(&views);
+            tokio::task::spawn_blocking(move || inner.against_views(place, &views, &finding, &prints))
+        };
+        let Ok((said, known)) = comparing.await else {
+            // It would panic the next time, too.
+            return self.fail(job, ExtractFailed::lasting("comparison_panicked")).await.map(drop);
+        };
         let own = ticket.place.key.stream;
         let found: Vec<Found> = finding.extracted.iter().map(|it| found(it, &finding.messages, &known, own)).collect();
         // A node that was restarted since the worker began knows of no try.
         let attempts = self.promises.tries(job).map_or(1, |tries| tries.begun);
-        let summary = finding.summary.map(|Summary { text, changes }| NewSummary { text, changes });
+        let new = |it: &Summary| NewSummary { text: it.text.clone(), changes: it.changes };
+        let speakers_gone = views.read().catalog.speakers_gone();
+        let summary = finding.summary.as_ref().filter(|it| it.speakers_gone == speakers_gone).map(new);
         let command = ApplyExtraction { job, attempts, found, known: said, summary };
         let applied = match self.threads.execute(ticket.place, command, None).await {
             Ok(outcome) => outcome.answer,
@@ -181,16 +201,18 @@ impl Inner {
     }
 
     /// None once the profile is gone.
-    fn fingerprints(&self, place: Place, extracted: &[Extracted]) -> Option<Vec<Digest>> {
+    fn fingerprints(&self, place: Place, extracted: &[Extracted]) -> Result<Option<Vec<Digest>>, DeskClosed> {
         let print = |it: &Extracted| {
             let said = normalised(&it.content);
             let parts: [&[u8]; 2] = [b"statement", said.as_bytes()];
-            self.environment.log.digest_in(place.scope_slot, &parts).ok().flatten()
+            let digest = self.environment.log.digest_in(place.scope_slot, &parts);
+            digest.map_err(|error| DeskClosed(format!("the log could not be read: {error}")))
         };
         extracted.iter().map(print).collect()
     }
 
-    /// Of what was found, the statements that the profile's records make already; and where the known records lie.
+    /// Of what was found, the statements that the profile's records make already, in these words or in others; and where the
+    /// known records lie. Blocking. The views are looked at a statement at a time: a writer waits for no more than that.
     fn against_views(
         &self,
         place: Place,
@@ -198,22 +220,49 @@ impl Inner {
         finding: &Finding,
         prints: &[Digest],
     ) -> (Said, Vec<Option<(RecordId, StreamId)>>) {
-        let state = views.read();
-        let (catalog, now) = (&state.catalog, self.environment.now());
-        let doc = |id| catalog.by_uuid(id).and_then(|doc| catalog.doc(doc));
+        let now = self.environment.now();
         let mut said = Said::new();
         for (it, print) in finding.extracted.iter().zip(prints) {
+            let state = views.read();
+            let catalog = &state.catalog;
+            let doc = |id| catalog.by_uuid(id).and_then(|doc| catalog.doc(doc));
             let message = it.sources.first().and_then(|at| finding.messages.get(*at)).and_then(|id| doc(id.0));
             let stored: Option<SpeakerId> = message.and_then(|message| message.speaker);
             // A tag that was removed is shown nowhere, and compares like none.
             let shown = stored.filter(|id| catalog.speaker_name(*id).is_some());
-            if catalog.saying(*print, shown, now).is_some() {
+            let letter = catalog.saying(*print, shown, now).is_some();
+            // What corrects a record is near to it by its nature.
+            if letter || (it.corrects.is_none() && self.says(place, &state, it, *print, shown)) {
                 said.insert((stored, *print));
             }
         }
-        let own = place.key.scope.own_stream();
+        let (state, own) = (views.read(), place.key.scope.own_stream());
+        let catalog = &state.catalog;
+        let doc = |id| catalog.by_uuid(id).and_then(|doc| catalog.doc(doc));
         let lies = |id: &RecordId| doc(id.0).map(|doc| (*id, catalog.stream_of(doc, own)));
         (said, finding.known.iter().map(lies).collect())
+    }
+
+    /// Whether a record says the same in other words.
+    fn says(
+        &self,
+        place: Place,
+        state: &State,
+        it: &Extracted,
+        fingerprint: Digest,
+        speaker: Option<SpeakerId>,
+    ) -> bool {
+        let statement = Arc::new(Statement::new(&it.content, author(speaker)));
+        let timestamp = it.timestamp.map(|at| Micros(at.as_microsecond()));
+        let saying = Saying { statement, fingerprint, speaker, timestamp };
+        let found = same_record(&self.environment.log, &place, state, &saying, self.environment.now());
+        match found {
+            Ok(found) => found.is_some(),
+            Err(error) => {
+                tracing::warn!(%error, "a statement is stored without a look at what says the same");
+                false
+            }
+        }
     }
 
     /// The second half of a correction across threads. If it is lost, both records stay valid, which loses nothing.

@@ -32,13 +32,15 @@ pub(crate) struct Outbox {
     /// Up to where promises were handed to the queue.
     handed: Position,
     checkpoint: Position,
+    /// Failures read in this pass; one whose job was promised again meanwhile is none.
+    dead: Vec<DeadLetter>,
 }
 
 impl Outbox {
     /// Goes on from the checkpoint.
     pub(crate) fn new(log: Log, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
         let at = log.checkpoint(CHECKPOINT)?;
-        Ok(Self { log, queue, promises: Arc::new(Promises::new(at)), at, handed: at, checkpoint: at })
+        Ok(Self { log, queue, promises: Arc::new(Promises::new(at)), at, handed: at, checkpoint: at, dead: Vec::new() })
     }
 
     /// What is not kept yet.
@@ -74,6 +76,9 @@ impl Outbox {
         for ticket in self.promises.after(self.handed) {
             self.queue.put(ticket);
         }
+        for letter in self.dead.drain(..) {
+            self.queue.dead(letter);
+        }
         self.handed = self.at;
         let checkpoint = self.promises.first().map_or(self.at, |first| Position(first.0 - 1));
         if checkpoint.0 >= self.checkpoint.0 + CHECKPOINT_EVERY {
@@ -83,18 +88,19 @@ impl Outbox {
         Ok(())
     }
 
-    fn note(&self, event: &Stored) {
+    fn note(&mut self, event: &Stored) {
         let (head, position) = (&event.head, event.head.position);
         match &event.facts {
             Facts::ExtractionRequested(e) => {
                 let place = Place { key: head.key, scope_slot: head.keys.scope };
                 let before = self.promises.made(Ticket { job: e.job, place, promised: position });
                 self.settled(before);
+                self.dead.retain(|letter| letter.job != e.job);
             }
             Facts::ExtractionCompleted(e) => self.kept(e.job),
             Facts::ExtractionFailed(e) => {
                 self.kept(e.job);
-                self.queue.dead(DeadLetter { job: e.job, position, code: e.code.clone(), attempts: e.attempts });
+                self.dead.push(DeadLetter { job: e.job, position, code: e.code.clone(), attempts: e.attempts });
             }
             Facts::ThreadDeleted(_) => self.settled(self.promises.void(|it| it.place.key.stream == head.key.stream)),
             Facts::ProfileDeleted(_) => self.settled(self.promises.void(|it| it.place.key.scope == head.key.scope)),

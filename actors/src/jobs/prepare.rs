@@ -69,7 +69,7 @@ impl Inner {
     /// out: it would be told as if it still held.
     pub(super) fn session_for(&self, views: &ProfileViews, id: JobId) -> Result<Option<Session>, Unprepared> {
         let now = self.environment.now();
-        let (thread, summary, changes, said) = {
+        let (thread, summary, changes, speakers_gone, said) = {
             let state = views.read();
             let catalog = &state.catalog;
             let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unprepared::Moot)?;
@@ -83,9 +83,9 @@ impl Inner {
                 let it = catalog.visible(*doc, now).filter(|it| it.role != RoleCode::SYSTEM);
                 it.is_some_and(|it| !catalog.is_outdated(MessageId(it.id), now))
             };
-            (thread.stream, summary, thread.changes, new.filter(told).collect::<Vec<u32>>())
+            (thread.stream, summary, thread.changes, catalog.speakers_gone(), new.filter(told).collect::<Vec<u32>>())
         };
-        let mut session = Session { previous: None, turns: Vec::new(), changes };
+        let mut session = Session { previous: None, turns: Vec::new(), changes, speakers_gone };
         let mut room = CONTEXT_BYTES_MAX;
         for doc in said.into_iter().rev().take(SESSION_TURNS_MAX) {
             let Some((_, turn)) = self.turn(views, doc)? else { continue };

@@ -107,14 +107,14 @@ impl Promises {
         self.table().tries.get(&job).copied()
     }
 
-    /// Changes what is known of an open job's tries, and returns it.
-    pub(crate) fn tried(&self, job: JobId, change: impl FnOnce(&mut Tries)) -> Tries {
+    /// Changes what is known of an open job's tries, and returns it; none if it was settled meanwhile.
+    pub(crate) fn tried(&self, job: JobId, change: impl FnOnce(&mut Tries)) -> Option<Tries> {
         let mut table = self.table();
         if !table.places.contains_key(&job) {
-            return Tries::default();
+            return None;
         }
         let tries = table.tries.entry(job).or_default();
         change(tries);
-        *tries
+        Some(*tries)
     }
 }

@@ -3,6 +3,8 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use tokio::task::JoinSet;
+
 use crate::port::{
     Assignment, Delivery, Desk, DeskClosed, ExtractFailed, Extractor, Finding, JobSource, Narrator, Summary,
 };
@@ -34,14 +36,24 @@ pub struct Worker {
 impl Worker {
     /// Until the source is closed.
     pub async fn run(self) {
+        let mut hands = JoinSet::new();
         while let Some(delivery) = self.source.take().await {
-            match self.work(&*delivery).await {
-                Ok(None) => delivery.done().await,
-                Ok(Some(after)) => delivery.again(after).await,
-                Err(closed) => {
-                    tracing::warn!(job = %delivery.job(), %closed, "a job waits for the node");
-                    delivery.again(DESK_AGAIN).await;
-                }
+            let (worker, job) = (self.clone(), delivery.job());
+            hands.spawn(async move { worker.one(delivery).await });
+            // A panic costs this try, not the worker: the queue delivers the job again.
+            if let Some(Err(error)) = hands.join_next().await {
+                tracing::error!(%job, %error, "a worker had panicked");
+            }
+        }
+    }
+
+    async fn one(&self, delivery: Box<dyn Delivery>) {
+        match self.work(&*delivery).await {
+            Ok(None) => delivery.done().await,
+            Ok(Some(after)) => delivery.again(after).await,
+            Err(closed) => {
+                tracing::warn!(job = %delivery.job(), %closed, "a job waits for the node");
+                delivery.again(DESK_AGAIN).await;
             }
         }
     }
@@ -49,7 +61,9 @@ impl Worker {
     /// When to try again; none if the job is done or given up.
     async fn work(&self, delivery: &dyn Delivery) -> Result<Option<Duration>, DeskClosed> {
         let job = delivery.job();
-        let Some(Assignment { work, messages, known }) = self.desk.fetch(job).await? else { return Ok(None) };
+        let Some(Assignment { work, messages, known }) = with_progress(delivery, self.desk.fetch(job)).await? else {
+            return Ok(None);
+        };
         let extractor = Arc::clone(&self.extractor);
         let extracting = tokio::task::spawn_blocking(move || extractor.extract(&work));
         // A panic in an extractor is a failure of this job alone.
@@ -60,18 +74,18 @@ impl Worker {
                 let summary = self.summary(delivery).await;
                 self.offer(delivery, Finding { extracted, messages, known, summary }).await.map(|()| None)
             }
-            Err(failed) => self.desk.fail(job, failed).await,
+            Err(failed) => with_progress(delivery, self.desk.fail(job, failed)).await,
         }
     }
 
     /// The summary of the job's session. Without one the job is done all the same: there are local texts.
     async fn summary(&self, delivery: &dyn Delivery) -> Option<Summary> {
         let narrator = Arc::clone(self.narrator.as_ref()?);
-        let session = self.desk.session(delivery.job()).await.ok().flatten()?;
-        let changes = session.changes;
+        let session = with_progress(delivery, self.desk.session(delivery.job())).await.ok().flatten()?;
+        let (changes, speakers_gone) = (session.changes, session.speakers_gone);
         let writing = tokio::task::spawn_blocking(move || narrator.summarise(&session));
         match with_progress(delivery, writing).await.ok()? {
-            Ok(text) => Some(Summary { text, changes }),
+            Ok(text) => Some(Summary { text, changes, speakers_gone }),
             Err(failed) => {
                 tracing::debug!(job = %delivery.job(), %failed, "a session is not summarised");
                 None
@@ -92,7 +106,7 @@ impl Worker {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(OFFER_PAUSE_MAX);
         }
-        self.desk.complete(delivery.job(), finding).await
+        with_progress(delivery, self.desk.complete(delivery.job(), finding)).await
     }
 }
 

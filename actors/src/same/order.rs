@@ -72,13 +72,24 @@ fn moved(one: &[String], two: &[String], lists: &Lists) -> bool {
             if !rest.is_empty()
                 && (clause || !part.iter().any(|word| holds(lists.clauses, word)))
                 && fits(part, &rest, lists)
-                && places(begin, end, one, lists).any(|at| [&rest[..at], part, &rest[at..]].concat() == two)
+                && places(begin, end, one, lists).any(|at| reads([&rest[..at], part, &rest[at..]], two))
             {
                 return true;
             }
         }
     }
     trailing(one, two, lists)
+}
+
+/// Whether parts, one behind the other, are these words. Nothing is copied: it is asked for every place of every part.
+fn reads(parts: [&[String]; 3], mut words: &[String]) -> bool {
+    for part in parts {
+        match words.strip_prefix(part) {
+            Some(rest) => words = rest,
+            None => return false,
+        }
+    }
+    words.is_empty()
 }
 
 /// Where in the rest a part may stand.

@@ -21,6 +21,10 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Jobs of each open state, and newest ones, that a look asks for.
 const PAGE: u64 = 500;
+/// Jobs that left the list unseen and are asked for one by one, in a look.
+const ASKED_MAX: usize = 50;
+/// Open jobs that are followed to their end; of more than so many only the lists tell.
+const OPEN_MAX: usize = 2 * PAGE as usize;
 /// Ended jobs that are remembered as shown; more than a page, so that none is shown twice.
 const ENDED_MAX: usize = 4 * PAGE as usize;
 
@@ -46,6 +50,9 @@ impl Shown {
             let now = (job.state, job.attempts);
             // A retry brings one back.
             self.ended.retain(|id| *id != job.job_id);
+            if self.open.len() >= OPEN_MAX && !self.open.contains_key(&job.job_id) {
+                return false;
+            }
             return self.open.insert(job.job_id.clone(), now) != Some(now);
         }
         self.open.remove(&job.job_id);
@@ -83,7 +90,7 @@ impl Args {
             }
             // One that ended and is no longer among the newest.
             let listed = |id: &String| jobs.iter().any(|job| job.job_id == *id);
-            let missing: Vec<String> = shown.open.keys().filter(|id| !listed(id)).cloned().collect();
+            let missing: Vec<String> = shown.open.keys().filter(|id| !listed(id)).take(ASKED_MAX).cloned().collect();
             for job_id in missing {
                 match shell.call(Get { job_id: job_id.clone(), as_of: None }).await {
                     Ok(one) => jobs.push(one.job),

@@ -153,6 +153,11 @@ impl Catalog {
         self.jobs.get(&id)
     }
 
+    /// How many speakers were removed so far.
+    pub fn speakers_gone(&self) -> u32 {
+        self.speakers.iter().filter(|speaker| speaker.removed).count() as u32
+    }
+
     /// Jobs, oldest first.
     pub fn jobs(&self) -> impl DoubleEndedIterator<Item = (&JobId, &Job)> {
         self.jobs.iter()
