@@ -1,12 +1,13 @@
 //! `profile.remember`, `profile.supersede`, `profile.forget`, `profile.delete_session`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use memlog_events::{
     code::TypeCode,
     event::SavedContentV1,
     ids::{Micros, Position, RecordId, SpeakerId},
 };
+use tokio::time::Instant;
 
 use super::{
     System,
@@ -34,6 +35,16 @@ use crate::{
     port::RecordType,
     same::Statement,
 };
+
+/// How long a reply waits for room in the memory budget.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked for.
+const ROOM_PAUSE: Duration = Duration::from_millis(10);
+
+/// Whether a read was refused because the views in use fill the budget.
+fn is_full(error: &Error) -> bool {
+    error.fields.get("field").is_some_and(|field| field == "memory_budget_bytes")
+}
 
 /// The code that a type is stored under.
 pub(crate) fn type_code(record_type: RecordType) -> TypeCode {
@@ -64,7 +75,7 @@ impl System {
         };
         let place = self.open_profile_for(context, &request.profile, request.speaker.as_deref()).await?;
         let stored = self.save(context, &place, &request, &once).await?;
-        let memory = self.one_record(&place, stored.record, Moment::Now).await?.ok_or_else(gone)?;
+        let memory = self.just_stored(&place, stored.record).await?;
         Ok(Answer::fresh(told(stored, memory)))
     }
 
@@ -214,7 +225,7 @@ impl System {
             Err(Failure::Rejected(Rejection::Superseded(by))) => return Err(self.superseded(&place, by).await?),
             Err(failure) => return Err(refused(failure)),
         };
-        let memory = self.one_record(&place, stored.record, Moment::Now).await?.ok_or_else(gone)?;
+        let memory = self.just_stored(&place, stored.record).await?;
         Ok(Answer::fresh(OneMemory { memory }))
     }
 
@@ -360,6 +371,20 @@ impl System {
             return Ok(memory);
         }
         Ok(erased_record(record, profile, time))
+    }
+
+    /// A record that was stored just now. Views that find no room at this moment are waited for: a command that is refused has stored
+    /// nothing, and this one has.
+    async fn just_stored(&self, place: &Place, record: RecordId) -> Result<Record, Error> {
+        let late = Instant::now() + ROOM_WAIT_MAX;
+        loop {
+            match self.one_record(place, record, Moment::Now).await {
+                Err(error) if is_full(&error) && Instant::now() < late => {
+                    tokio::time::sleep(ROOM_PAUSE).await;
+                }
+                shown => return shown?.ok_or_else(gone),
+            }
+        }
     }
 
     async fn one_record(&self, place: &Place, record: RecordId, moment: Moment) -> Result<Option<Record>, Error> {
