@@ -22,6 +22,7 @@ fn the_help_says_what_there_is() {
     insta::assert_snapshot!("help", help(""));
     insta::assert_snapshot!("help_ingest", help("ingest"));
     insta::assert_snapshot!("help_search", help("search"));
+    insta::assert_snapshot!("help_worker", help("worker"));
 }
 
 #[test]
