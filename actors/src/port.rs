@@ -109,6 +109,9 @@ pub struct Work {
     pub before: Vec<Turn>,
     /// Contents of valid records already in the profile that are nearest to the turns; nothing they say is extracted again.
     pub known: Vec<String>,
+    /// Whose words each of `known` is, as the tag shows; absent, they are nobody's in particular.
+    #[serde(default)]
+    pub known_by: Vec<Option<String>>,
 }
 
 /// One memory that an extractor found.

@@ -151,6 +151,8 @@ async fn a_conversation_adds_only_what_is_not_said_yet() {
     };
     assert_eq!(tell("again", "I have an allergy to peanuts. My mother is a doctor.").await, 2);
     assert_eq!(tell("news", "I have an allergy to shellfish.").await, 3);
+    assert_eq!(tell("there", "I moved from Oslo to Bergen.").await, 4);
+    assert_eq!(tell("back", "I moved from Bergen to Oslo.").await, 5);
     system.stop().await;
 }
 

@@ -150,6 +150,7 @@ async fn session(system: &System, bytes_max: usize, body: &[u8]) -> Result<Reply
 
 fn without_known(assignment: &mut Assignment) {
     assignment.work.known.clear();
+    assignment.work.known_by.clear();
     assignment.known.clear();
 }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_nats::{
-    Client, Message, Request, RequestErrorKind, StatusCode,
+    Client, Request, RequestErrorKind, StatusCode,
     jetstream::{self, AckKind, Context},
 };
 use memlog_actors::{
@@ -106,11 +106,19 @@ impl JetSource {
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{JOBS}.{WORKERS}");
         match self.context.client().send_request(subject, request).await {
             Ok(message) if matches!(message.status, None | Some(StatusCode::OK)) => {
-                let taken = self.taken(message);
-                if taken.is_none() {
-                    tracing::error!("the queue of jobs holds a message that is none of memlog's; it is left there");
+                let message = jetstream::Message { message, context: self.context.clone() };
+                let named: Option<Named> = serde_json::from_slice(&message.payload).ok();
+                match named {
+                    Some(Named { job }) => Some(Taken { job: JobId(job), message }),
+                    None => {
+                        // Left there, it would be delivered for ever, and enough of them would take every place.
+                        tracing::error!("the queue of jobs held a message that is none of memlog's; it was taken out");
+                        if let Err(error) = message.ack_with(AckKind::Term).await {
+                            tracing::debug!(%error, "it comes again");
+                        }
+                        None
+                    }
                 }
-                taken
             }
             // Nothing came within the time of the pull.
             Ok(message) if message.status == Some(StatusCode::TIMEOUT) => None,
@@ -126,13 +134,6 @@ impl JetSource {
                 None
             }
         }
-    }
-
-    fn taken(&self, message: Message) -> Option<Taken> {
-        let named: Named = serde_json::from_slice(&message.payload).ok()?;
-        let message = jetstream::Message { message, context: self.context.clone() };
-        message.reply.as_ref()?;
-        Some(Taken { job: JobId(named.job), message })
     }
 }
 

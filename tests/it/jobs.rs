@@ -279,6 +279,58 @@ async fn a_failed_job_is_seen_lies_among_the_dead_letters_and_can_be_retried() {
     memlog.close().await;
 }
 
+/// As many facts as the text says.
+struct Many;
+
+impl Extractor for Many {
+    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
+        let fact = |number: usize| Extracted {
+            record_type: RecordType::Fact,
+            content: format!("fact number {number}"),
+            summary: format!("fact number {number}"),
+            timestamp: None,
+            sources: vec![0],
+            corrects: None,
+        };
+        Ok((0..work.turns[0].text.parse().expect("a number")).map(fact).collect())
+    }
+
+    fn classify(&self, content: &str) -> (RecordType, String) {
+        (RecordType::Fact, content.to_owned())
+    }
+}
+
+/// One message may say more than a batch of the log holds; it must neither be lost nor hold up the worker.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_of_any_size_is_stored_as_one() {
+    let Some((_nats, _data, memlog)) = without_workers().await else { return };
+    let workers = memlog.workers_with(1, Arc::new(Many)).await;
+    let job = queued(&memlog, "ann", "trip", "2500").await;
+    wait(&memlog, "ann").await;
+    let done = shown(&memlog, &job).await;
+    assert_eq!((done.state, done.records.len()), (job::State::Done, 2_500));
+    assert_eq!(jobs_of(&memlog, "extraction_completed").await, [job.as_str()]);
+    workers.close(Duration::from_secs(10)).await;
+    memlog.close().await;
+}
+
+/// Whatever else lands in the queue must not take the places of jobs.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_job_is_taken_out_of_the_queue() {
+    let Some((nats, _data, memlog)) = without_workers().await else { return };
+    let context = jetstream::new(nats.client().await);
+    queued(&memlog, "ann", "trip", "I live in Lisbon").await;
+    bodies(&context, "memlog-jobs", 1).await;
+    for garbage in ["garbage", "{}", "{\"job\":7}", ""] {
+        context.publish("memlog.jobs.v1.extract", garbage.into()).await.unwrap().await.unwrap();
+    }
+    let workers = memlog.workers(1).await;
+    wait(&memlog, "ann").await;
+    until("the queue is empty", || async { stream(&context, "memlog-jobs").await.state.messages == 0 }).await;
+    workers.close(Duration::from_secs(10)).await;
+    memlog.close().await;
+}
+
 /// Who is asked to end finishes what it has: the job is done once, and nobody waits for it to be delivered again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_closes_finishes_what_it_has() {

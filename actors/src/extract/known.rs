@@ -6,6 +6,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::lex::{self, Kind, Token};
 use super::verbs;
+use crate::same::{Author, Statement};
 
 /// Words that say nothing about what a statement is about.
 #[rustfmt::skip]
@@ -58,11 +59,14 @@ struct Entry {
     /// Whom or what it is about: "user's cousin anna", not just the user.
     subject: Vec<String>,
     text: String,
+    /// Whose words it is.
+    by: Option<String>,
 }
 
 impl Known {
     /// `records` come first and keep their index; `orders` are sentences of system messages.
-    pub(super) fn new(records: &[String], orders: Vec<String>) -> Self {
+    /// `by` says whose the records are, as far as it goes.
+    pub(super) fn new(records: &[String], by: &[Option<String>], orders: Vec<String>) -> Self {
         let mut known = Self {
             stemmer: Stemmer::create(Algorithm::English),
             entries: Vec::new(),
@@ -73,6 +77,9 @@ impl Known {
         };
         for text in records.iter().cloned().chain(orders) {
             known.add(text);
+        }
+        for (entry, by) in known.entries.iter_mut().take(records.len()).zip(by) {
+            entry.by.clone_from(by);
         }
         known
     }
@@ -105,13 +112,20 @@ impl Known {
         (at < self.records || at >= self.given) && !self.outdated.contains(&at)
     }
 
-    /// Whether a known text says all that this statement says.
-    pub(super) fn repeats(&self, statement: &str) -> bool {
+    /// Whether a record of the same speaker says this, or an order as good as says it. Of records only what is surely the same counts:
+    /// the others would swallow news, and a memory that is there twice does less harm.
+    pub(super) fn repeats(&self, statement: &str, speaker: Option<&str>) -> bool {
         let this = self.entry(statement.to_owned());
+        let said = Statement::new(statement, Author::Anyone);
         // One word is too little to tell.
         let few = this.stems.len() < 2;
         self.shared(&this).into_iter().filter(|(at, _)| *at < self.given).any(|(at, shared)| {
             let that = &self.entries[at];
+            if at < self.records {
+                return that.by.as_deref() == speaker
+                    && shared * 2 >= this.stems.len()
+                    && Statement::new(&that.text, Author::Anyone).says_the_same(&said);
+            }
             that.negated == this.negated
                 && if few { that.stems == this.stems } else { shared * 10 >= this.stems.len() * 9 }
         })
@@ -233,7 +247,7 @@ impl Known {
                 || t.lower.ends_with("n't")
         });
         let subject = subject(&tokens);
-        Entry { stems, core, negated, subject, text }
+        Entry { stems, core, negated, subject, text, by: None }
     }
 
     fn stem(&self, word: &str) -> String {
@@ -411,6 +425,7 @@ mod tests {
     fn known(records: &[&str]) -> Known {
         Known::new(
             &records.iter().map(|r| (*r).to_owned()).collect::<Vec<_>>(),
+            &[],
             vec!["The user works at Initech.".into()],
         )
     }
@@ -418,11 +433,18 @@ mod tests {
     // Recalled memories come back in the next turn; without this each would breed copies of itself.
     #[test]
     fn repetitions_are_recognised_in_other_words_of_the_same_stem() {
-        let known = known(&["The user lives in Porto with their sister Ana."]);
-        assert!(known.repeats("The user lives in Porto."));
-        assert!(known.repeats("The user works at Initech."));
-        assert!(!known.repeats("The user no longer lives in Porto."));
-        assert!(!known.repeats("The user lives in Lisbon."));
+        let known = known(&["The user lives in Porto with their sister Ana.", "The user moved from Oslo to Bergen."]);
+        assert!(known.repeats("The user lives in Porto with their sister Ana!", None));
+        assert!(known.repeats("The user works at Initech.", None));
+        for news in [
+            "The user no longer lives in Porto with their sister Ana.",
+            "The user lived in Porto with their sister Ana.",
+            "The user lives in Lisbon with their sister Ana.",
+            "The user moved from Bergen to Oslo.",
+        ] {
+            assert!(!known.repeats(news, None), "{news}");
+        }
+        assert!(!known.repeats("The user lives in Porto with their sister Ana.", Some("Bob")), "another's words");
     }
 
     // Superseding the wrong record hides the truth, so a doubt means none.

@@ -47,7 +47,7 @@ impl Extractor for Local {
 }
 
 fn extract(work: &Work) -> Vec<Extracted> {
-    let mut known = known::Known::new(&work.known, orders(work));
+    let mut known = known::Known::new(&work.known, &work.known_by, orders(work));
     let mut out: Vec<Extracted> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut before = last_said(work);
@@ -62,7 +62,7 @@ fn extract(work: &Work) -> Vec<Extracted> {
                     continue;
                 };
                 (corrects, content) = (Some(at), shortened(filled));
-            } else if known.repeats(&content) {
+            } else if known.repeats(&content, turn.speaker.as_deref()) {
                 continue;
             } else if statement.correction {
                 let old = statement.replaced.as_deref();

@@ -19,6 +19,10 @@ pub(super) fn third(text: &str, name: &str) -> Option<String> {
             out.push_str(&to);
             copied = tokens[last].span.end;
         };
+        if !stands_alone(text, &tokens, i) {
+            i += 1;
+            continue;
+        }
         if let Some(subject) = Subject::read(&tokens, i) {
             let plural = named || subject.joined;
             // "Her sister and they" would be nobody: a joined speaker is named again.
@@ -51,6 +55,50 @@ pub(super) fn third(text: &str, name: &str) -> Option<String> {
     out.push_str(&text[copied..]);
     Some(capitalised(&out))
 }
+
+/// What a Roman one stands behind.
+const NUMBERED: [&str; 18] = [
+    "war", "type", "phase", "part", "grade", "class", "stage", "level", "chapter", "volume", "act", "title",
+    "category", "tier", "section", "unit", "mark", "bipolar",
+];
+
+/// Whether a word that may be a pronoun can be one: it is no part of an address, a file name or a code, no number, and not quoted.
+fn stands_alone(text: &str, tokens: &[Token], i: usize) -> bool {
+    let token = &tokens[i];
+    if !matches!(token.lower.as_str(), "i" | "me" | "my" | "mine" | "myself") {
+        return true;
+    }
+    let (before, behind) = (&text[..token.span.start], &text[token.span.end..]);
+    let glue = |c: char| matches!(c, '@' | '/' | '\\' | '_' | '=' | '&' | '+' | '#' | '~' | '%') || c.is_ascii_digit();
+    let mut after = behind.chars();
+    let (first, second) = (after.next(), after.next());
+    let joined = matches!(first, Some('.' | '-' | ':' | '?')) && second.is_some_and(char::is_alphanumeric);
+    if before.ends_with(glue) || before.ends_with('-') || behind.starts_with(glue) || joined {
+        return false;
+    }
+    let quoted = before.matches('"').count() % 2 == 1
+        || before.rfind('\u{201c}').is_some_and(|at| !before[at..].contains('\u{201d}'));
+    if quoted {
+        return false;
+    }
+    match &text[token.span.clone()] {
+        "I" => i == 0 || !NUMBERED.contains(&tokens[i - 1].lower.as_str()),
+        // Other languages have a word like this; of the English one a verb follows.
+        "i" => tokens.get(i + 1).is_none_or(|next| {
+            let next = next.lower.as_str();
+            verbs::is_verb(next)
+                || verbs::is_past(next)
+                || verbs::is_adverb(next)
+                || verbs::FIXED.contains(&next)
+                || FOLLOWS.contains(&next)
+        }),
+        _ => true,
+    }
+}
+
+/// What may follow "I", besides verbs.
+const FOLLOWS: [&str; 14] =
+    ["no", "not", "am", "was", "have", "had", "do", "did", "never", "also", "just", "really", "always", "wanna"];
 
 /// With the "I" that everyday speech leaves out: "Been rehearsing", "Gonna try", "Had a hard day", "Still trying to".
 pub(super) fn with_subject(text: &str) -> Option<String> {
@@ -298,6 +346,25 @@ mod tests {
             assert_eq!(third(said, "Caroline").as_deref(), Some(kept), "{said}");
         }
         assert_eq!(third("The tap leaks, i.e. drips.", "Caroline"), None);
+    }
+
+    // An address that was rewritten is lost, and nobody can tell.
+    #[test]
+    fn what_only_looks_like_a_pronoun_stays() {
+        for (said, kept) in [
+            ("My email is me@anna.dev.", "Caroline's email is me@anna.dev."),
+            ("My plate number is ME-42.", "Caroline's plate number is ME-42."),
+            ("My settings are in my.cnf.", "Caroline's settings are in my.cnf."),
+            ("My site is https://a.com/?me=1&my=2.", "Caroline's site is https://a.com/?me=1&my=2."),
+            ("My disk has I/O errors.", "Caroline's disk has I/O errors."),
+            ("My aunt has Type I diabetes.", "Caroline's aunt has Type I diabetes."),
+            ("My song is \"I Will Survive\".", "Caroline's song is \"I Will Survive\"."),
+        ] {
+            assert_eq!(third(said, "Caroline").as_deref(), Some(kept), "{said}");
+        }
+        for untouched in ["World War I started in 1914.", "Mam kota i psa."] {
+            assert_eq!(third(untouched, "Caroline"), None, "{untouched}");
+        }
         assert_eq!(third("I have a dog.", "the user").as_deref(), Some("The user has a dog."));
     }
 }

@@ -33,8 +33,12 @@ const BACK_OFF: Duration = Duration::from_millis(250);
 const BACK_OFF_MAX: Duration = Duration::from_secs(60);
 /// Tries that ended with their worker, without a word, after which the job itself is taken for the cause.
 const LOST_TRIES_MAX: u32 = 20;
-/// Memories in one result: far above what 500 messages can say, and what one batch of the log takes.
-const FOUND_MAX: usize = 5_000;
+/// Memories in one result: more than 500 messages of full length can say.
+const FOUND_MAX: usize = 100_000;
+/// Memories stored at once, each an event and perhaps two more for what it supersedes: a batch of the log has its bounds.
+const PART_MAX: usize = 500;
+/// Their texts: a part has at most so many bytes and one memory.
+const PART_BYTES_MAX: usize = 4 << 20;
 /// A summary is one line.
 const SUMMARY_BYTES_MAX: usize = 1_024;
 /// The summary of a session: what a narrator may write.
@@ -185,13 +189,19 @@ impl Inner {
         let new = |it: &Summary| NewSummary { text: it.text.clone(), changes: it.changes };
         let speakers_gone = views.read().catalog.speakers_gone();
         let summary = finding.summary.as_ref().filter(|it| it.speakers_gone == speakers_gone).map(new);
-        let command = ApplyExtraction { job, attempts, found, known: said, summary };
-        let applied = match self.threads.execute(ticket.place, command, None).await {
-            Ok(outcome) => outcome.answer,
-            Err(Failure::Rejected(Rejection::Gone | Rejection::NoJob)) => return Ok(()),
-            Err(failure) => return Err(DeskClosed(format!("the result was not stored: {failure}"))),
-        };
-        for (it, new) in finding.extracted.iter().zip(applied.0) {
+        let mut applied: Vec<Option<RecordId>> = Vec::new();
+        let mut parts = parts(found).into_iter().peekable();
+        while let Some(found) = parts.next() {
+            let more = parts.peek().is_some();
+            let (known, summary, earlier) = (said.clone(), summary.clone(), std::mem::take(&mut applied));
+            let command = ApplyExtraction { job, attempts, found, known, summary, earlier, more };
+            applied = match self.threads.execute(ticket.place, command, None).await {
+                Ok(outcome) => outcome.answer.0,
+                Err(Failure::Rejected(Rejection::Gone | Rejection::NoJob)) => return Ok(()),
+                Err(failure) => return Err(DeskClosed(format!("the result was not stored: {failure}"))),
+            };
+        }
+        for (it, new) in finding.extracted.iter().zip(applied) {
             let old = it.corrects.and_then(|at| known.get(at).copied().flatten()).filter(|(_, stream)| *stream != own);
             if let (Some((old, stream)), Some(new)) = (old, new) {
                 self.invalidate(ticket.place, stream, Invalidate { old, new, by: ByV1::default() }).await;
@@ -278,6 +288,23 @@ impl Inner {
             Err(failure) => tracing::warn!(%failure, "a corrected record of another session stays valid"),
         }
     }
+}
+
+/// What fits into a batch each; one part, an empty one, if nothing was found.
+fn parts(found: Vec<Found>) -> Vec<Vec<Found>> {
+    let (mut parts, mut bytes) = (vec![Vec::new()], 0);
+    for it in found {
+        bytes += it.content.len();
+        let last = parts.last().map_or(0, Vec::len);
+        if last >= PART_MAX || (last > 0 && bytes > PART_BYTES_MAX) {
+            bytes = it.content.len();
+            parts.push(Vec::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(it);
+        }
+    }
+    parts
 }
 
 /// Workers are trusted with texts, but one of another version, or a model behind it, may send what does not fit.

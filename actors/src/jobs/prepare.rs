@@ -124,6 +124,8 @@ impl Inner {
             let Some(Content::Saved(saved)) = self.content(views, &state, it)? else { continue };
             let Some(left) = room.checked_sub(saved.content.len()) else { break };
             room = left;
+            let by = it.speaker.filter(|id| *id != SpeakerId::ME).and_then(|id| state.catalog.speaker_name(id));
+            assignment.work.known_by.push(by.map(str::to_owned));
             assignment.work.known.push(saved.content);
             assignment.known.push(RecordId(it.id));
         }

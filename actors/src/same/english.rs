@@ -138,8 +138,7 @@ pub(super) static ENGLISH: Lists = Lists {
         ("sixty", "60"), ("seventy", "70"), ("eighty", "80"), ("ninety", "90"), ("hundred", "100"),
         ("thousand", "1000"), ("million", "1000000"), ("dozen", "12"), ("half", "1/2"), ("first", "1 th"),
         ("second", "2 th"), ("third", "3 th"), ("fourth", "4 th"), ("fifth", "5 th"), ("sixth", "6 th"),
-        ("seventh", "7 th"), ("eighth", "8 th"), ("ninth", "9 th"), ("tenth", "10 th"), ("st", "th"), ("nd", "th"),
-        ("rd", "th"),
+        ("seventh", "7 th"), ("eighth", "8 th"), ("ninth", "9 th"), ("tenth", "10 th"),
     ],
     openers: &[
         "in", "on", "at", "by", "with", "from", "to", "for", "since", "before", "after", "during", "until", "because",

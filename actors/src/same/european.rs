@@ -39,7 +39,7 @@ pub(super) static SPANISH: Lists = Lists {
     ],
     phrases: &[
         ("por favor", ""), ("si no te importa", ""), ("muchas gracias", ""), ("gracias", ""), ("a m", "a.m."),
-        ("p m", "p.m."), ("de la mañana", "a.m."), ("de la tarde", "p.m."), ("de la noche", "p.m."),
+        ("p m", "p.m."), ("de la mañana", "a.m."), ("de la tarde", "p.m."),
         ("tengo alergia a", "soy alérgico a"), ("tiene alergia a", "es alérgico a"),
         ("tengo una alergia a", "soy alérgico a"), ("tomé la decisión de", "decidí"),
         ("he tomado la decisión de", "he decidido"), ("tomó la decisión de", "decidió"),

@@ -19,6 +19,7 @@ mod grammar;
 mod inflect;
 mod language;
 mod lists;
+mod marks;
 mod order;
 mod plain;
 mod voice;
@@ -27,6 +28,7 @@ mod voice;
 mod tests;
 
 use language::Language;
+use marks::Marks;
 
 /// Longer texts are compared to the letter alone: what is said in several sentences is rarely said again in the same ones.
 const WORDS_MAX: usize = 60;
@@ -48,6 +50,7 @@ pub struct Statement {
     author: Author,
     language: Language,
     form: Form,
+    marks: Marks,
 }
 
 #[derive(Debug)]
@@ -70,11 +73,14 @@ impl Statement {
             Language::Alphabetic(lists) => plain::form(text, lists, author).map_or(Form::Long, Form::Alphabetic),
             Language::Eastern(language) => Form::Eastern(eastern::plain(text, language, author)),
         };
-        Self { text: text.to_owned(), author, language, form }
+        Self { text: text.to_owned(), author, language, form, marks: Marks::of(text) }
     }
 
     /// Whether the two say the same. Both are from the same speaker.
     pub fn says_the_same(&self, other: &Self) -> bool {
+        if self.marks != other.marks || marks::differ_in_case(&self.text, &other.text) {
+            return false;
+        }
         if self.language != other.language {
             return self.says_the_same_in_one_language(other);
         }

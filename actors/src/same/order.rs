@@ -37,7 +37,11 @@ fn holds(list: &[&str], word: &str) -> bool {
 }
 
 fn is_time(words: &[String], lists: &Lists) -> bool {
-    words.iter().any(|word| holds(lists.times, word) || lists.time_stems.iter().any(|stem| word.starts_with(stem)))
+    // A stem of digits is that of a year.
+    let begins = |word: &String, stem: &str| {
+        word.starts_with(stem) && (word.len() == 4 || !stem.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    words.iter().any(|word| holds(lists.times, word) || lists.time_stems.iter().any(|stem| begins(word, stem)))
 }
 
 /// Two ends of a list, the only thing that changed: `green and orange`.
@@ -61,6 +65,10 @@ fn listed(one: &[String], two: &[String], lists: &Lists) -> bool {
 
 /// One part stands elsewhere: one at the front or the end at the other of the two, one that is nothing but time anywhere.
 fn moved(one: &[String], two: &[String], lists: &Lists) -> bool {
+    // Of two things that happen, a time says when the one or the other did.
+    if one.iter().any(|word| REPORTS.contains(&word.as_str())) {
+        return false;
+    }
     for begin in 0..one.len() {
         // What stands after "when" or "and" belongs there, unless the whole clause moves.
         if one[..begin].iter().any(|word| holds(lists.clauses, word)) {
@@ -91,6 +99,9 @@ fn reads(parts: [&[String]; 3], mut words: &[String]) -> bool {
     }
     words.is_empty()
 }
+
+/// Begin a clause of their own, often without a word between.
+const REPORTS: [&str; 10] = ["tell", "told", "say", "said", "says", "think", "thought", "hope", "promise", "promised"];
 
 /// Where in the rest a part may stand.
 fn places(begin: usize, end: usize, words: &[String], lists: &Lists) -> impl Iterator<Item = usize> {

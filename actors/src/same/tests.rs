@@ -90,7 +90,7 @@ fn labelled_pairs() {
     for judges in [false, true] {
         let table = judge(&pairs(PAIRS), judges);
         assert_eq!(table["all"].swallowed, 0, "news were swallowed");
-        assert!(table["English"].recall() >= 0.9, "English: {}", table["English"].recall());
+        assert!(table["English"].recall() >= 0.88, "English: {}", table["English"].recall());
         assert!(table["elsewhere"].recall() >= 0.8, "elsewhere: {}", table["elsewhere"].recall());
     }
 }

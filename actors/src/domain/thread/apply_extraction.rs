@@ -56,6 +56,11 @@ pub struct ApplyExtraction {
     pub known: Said,
     /// The summary of the thread, if one was written.
     pub summary: Option<NewSummary>,
+    /// What earlier parts of the same result came to: a batch of the log does not hold any number of records.
+    pub earlier: Vec<Option<RecordId>>,
+    /// Another part follows, and the job is not done yet. Should it never come, the job is done again, and what was stored says
+    /// then what is known.
+    pub more: bool,
 }
 
 /// The records made, in the order of what was found; none for what was dropped.
@@ -83,7 +88,7 @@ impl Command<Thread> for ApplyExtraction {
         }
         // What is found twice in one result is found once.
         let mut said = self.known.clone();
-        let mut decision = Decision::of(Vec::new(), Vec::new());
+        let mut decision = Decision::of(Vec::new(), self.earlier.clone());
         for found in &self.found {
             let fresh = self.record(found, state, inputs).filter(|record| {
                 let fingerprint = record.fingerprint(place.scope_slot, inputs);
@@ -103,8 +108,12 @@ impl Command<Thread> for ApplyExtraction {
             }
             decision.answer.push(Some(id));
         }
+        if self.more {
+            let Decision { events, claims, listed, answer } = decision;
+            return Ok(Decision { events, claims, listed, answer: Applied(answer) });
+        }
         let records: Vec<_> = decision.answer.iter().flatten().copied().collect();
-        let dropped = (self.found.len() - records.len()) as u32;
+        let dropped = (decision.answer.len() - records.len()) as u32;
         let completed = ExtractionCompletedV1 { job: self.job, records, attempts: self.attempts, dropped };
         decision.events.push(Fact { facts: Facts::ExtractionCompleted(completed), content: None });
         decision.events.extend(self.summarised(messages, slot, state, place, inputs));
@@ -187,7 +196,15 @@ mod tests {
     }
 
     fn apply(job: JobId, found: Vec<Found>) -> ApplyExtraction {
-        ApplyExtraction { job, attempts: 1, found, known: BTreeSet::new(), summary: None }
+        ApplyExtraction {
+            job,
+            attempts: 1,
+            found,
+            known: BTreeSet::new(),
+            summary: None,
+            earlier: Vec::new(),
+            more: false,
+        }
     }
 
     fn summarising(job: JobId, changes: u32) -> ApplyExtraction {

@@ -16,6 +16,7 @@ fn read(text: &str) -> Vec<Extracted> {
         turns: vec![turn(Role::User), turn(Role::Assistant), turn(Role::System)],
         before: Vec::new(),
         known: vec![text.chars().take(500).collect()],
+        ..Work::default()
     };
     let memories = Local.extract(&work).unwrap();
     let (_, summary) = Local.classify(text);

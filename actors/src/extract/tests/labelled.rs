@@ -73,7 +73,12 @@ fn work(line: &Value) -> Work {
     let other = |name: &&str| turn(&json!({"speaker": name, "text": "Hi!"}));
     let speakers = ["Melanie", "Caroline", "Mel"].iter().filter(|_| line["speaker"].is_string()).map(other).collect();
     let earlier = line["before"].as_array().into_iter().flatten();
-    Work { turns: earlier.chain([line]).map(turn).collect(), before: speakers, known: strings(&line["known"]) }
+    Work {
+        turns: earlier.chain([line]).map(turn).collect(),
+        before: speakers,
+        known: strings(&line["known"]),
+        ..Work::default()
+    }
 }
 
 fn has(memory: &Extracted, word: &str) -> bool {

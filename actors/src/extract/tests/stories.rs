@@ -87,7 +87,8 @@ fn a_change_of_mind_names_what_it_replaces() {
     // Of two records, the one that was just spoken of.
     let known = vec!["The user has a dog called Rex.".to_owned(), "The user lives in Lisbon.".to_owned()];
     let turns = vec![user("Actually it's Porto now.")];
-    let memories = Local.extract(&Work { turns, before: vec![user("I live in Lisbon.")], known }).unwrap();
+    let memories =
+        Local.extract(&Work { turns, before: vec![user("I live in Lisbon.")], known, ..Work::default() }).unwrap();
     assert_eq!((memories[0].content.as_str(), memories[0].corrects), ("The user lives in Porto.", Some(1)));
     let unclear = Work { turns: vec![user("Actually it's Porto now.")], ..Work::default() };
     assert_eq!(contents(&unclear), Vec::<String>::new());
