@@ -109,7 +109,12 @@ impl Screen {
     /// Prints a line, or several, to stdout.
     pub(super) fn line(&self, text: &str) {
         // A reader that has seen enough closes the pipe, as `head` does.
-        drop(writeln!(anstream::stdout().lock(), "{}", text.trim_end_matches('\n')));
+        drop(self.written(text));
+    }
+
+    /// The same, for who would go on for ever: an error says that nobody reads any more.
+    pub(super) fn written(&self, text: &str) -> io::Result<()> {
+        writeln!(anstream::stdout().lock(), "{}", text.trim_end_matches('\n'))
     }
 
     /// Prints an aside to stderr.

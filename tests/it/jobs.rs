@@ -1,7 +1,7 @@
 //! Extraction jobs through JetStream: ids alone travel, workers anywhere do them exactly once, and whatever the queue loses
 //! the log hands out again.
 
-use std::{sync::Arc, time::Duration};
+use std::{process::Stdio, sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, Context, stream::Info};
 use futures::TryStreamExt;
@@ -11,6 +11,7 @@ use memlog_actors::{
     port::{ExtractFailed, Extracted, Extractor, RecordType, Work},
 };
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::support::{
     Nats,
@@ -275,6 +276,35 @@ async fn a_failed_job_is_seen_lies_among_the_dead_letters_and_can_be_retried() {
     wait(&memlog, "ann").await;
     let done = shown(&memlog, job).await;
     assert_eq!((done.state, done.error, done.records.len()), (job::State::Done, None, 1));
+    workers.close(Duration::from_secs(10)).await;
+    memlog.close().await;
+}
+
+/// Who watches sees each step, and whoever stops reading ends it.
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_watched_as_they_happen_until_nobody_reads() {
+    let Some((nats, data, memlog)) = without_workers().await else { return };
+    let job = queued(&memlog, "ann", "trip", "I live in Lisbon").await;
+    let mut watching = tokio::process::Command::new(env!("CARGO_BIN_EXE_memlog"))
+        .args(["jobs", "--nats", nats.url(), "--namespace", "acme", "--json"])
+        .env("XDG_CONFIG_HOME", data.path())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut told = async || -> job::Job { serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap() };
+    let first = told().await;
+    assert_eq!((&first.job_id, first.state), (&job, job::State::Queued));
+    let workers = memlog.workers(1).await;
+    let mut last = first.state;
+    while last != job::State::Done {
+        last = told().await.state;
+    }
+    drop(lines);
+    queued(&memlog, "ann", "home", "I live in Porto").await;
+    let ended = tokio::time::timeout(Duration::from_secs(60), watching.wait()).await.expect("it ends").unwrap();
+    assert!(ended.success(), "{ended}");
     workers.close(Duration::from_secs(10)).await;
     memlog.close().await;
 }

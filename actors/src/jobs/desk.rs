@@ -77,12 +77,22 @@ impl Desk for System {
 impl Inner {
     /// The open job; none if all that is in the log now says that it needs no work.
     async fn open_job(&self, job: JobId) -> Option<Ticket> {
-        self.promises.noted(self.environment.log.head()).await;
+        let mut stopping = self.stopping.subscribe();
+        tokio::select! {
+            () = self.promises.noted(self.environment.log.head()) => {}
+            // Nothing is noted any more, and what a worker has in its hands was noted before.
+            _ = stopping.wait_for(|stopping| *stopping) => {}
+        }
         self.promises.open(job)
     }
 
     async fn fetch(self: &Arc<Self>, job: JobId) -> Result<Option<Assignment>, DeskClosed> {
-        let Some(ticket) = self.open_job(job).await else { return Ok(None) };
+        let open = self.open_job(job).await;
+        if *self.stopping.borrow() {
+            // Whether it is open can no longer be said, and nothing new is begun.
+            return Err(DeskClosed("the node is shutting down".to_owned()));
+        }
+        let Some(ticket) = open else { return Ok(None) };
         let begun = self.promises.tried(job, |tries| {
             tries.begun += 1;
             tries.running = true;

@@ -1,8 +1,14 @@
 //! Jobs whose extractor fails: tried again while that may help, failed for good and visible, tried once more on demand.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, Barrier,
+    atomic::{AtomicUsize, Ordering},
+};
 
-use memlog_actors::api::{error::Kind, job, profile::*};
+use memlog_actors::{
+    api::{error::Kind, job, profile::*},
+    port::{ExtractFailed, Extracted, Extractor, RecordType, Work},
+};
 
 use super::world::*;
 
@@ -84,5 +90,57 @@ async fn an_expired_record_does_not_swallow_what_is_said_again() {
     let request = ingest(Some("trip"), vec![message("user", "I have a cat")]);
     system.profile_ingest(&acme(), request).await.expect("ingested");
     assert_eq!(system.profile_memories(&acme(), list()).await.expect("listed").reply.memories.len(), 1);
+    system.stop().await;
+}
+
+/// Ends only when the test does, too.
+struct Together {
+    begun: AtomicUsize,
+    end: Barrier,
+}
+
+impl Extractor for Together {
+    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.end.wait();
+        OneEach::default().extract(work)
+    }
+
+    fn classify(&self, content: &str) -> (RecordType, String) {
+        OneEach::default().classify(content)
+    }
+}
+
+// Two results come in while the system stops; the first moves the log's head, and the second must not wait for who has stopped
+// reading it. A model may have been paid for both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_workers_have_in_their_hands_at_the_stop_is_stored() {
+    let mut world = World::new();
+    world.limits.workers = 2;
+    let together = Arc::new(Together { begun: AtomicUsize::new(0), end: Barrier::new(3) });
+    world.extractor = Arc::<Together>::clone(&together);
+    let system = world.start().await;
+    for session in ["one", "two"] {
+        let request = Ingest { wait: None, ..ingest(Some(session), vec![message("user", session)]) };
+        system.profile_ingest(&acme(), request).await.expect("ingested");
+    }
+    while together.begun.load(Ordering::SeqCst) < 2 {
+        tokio::task::yield_now().await;
+    }
+    let stopping = tokio::spawn({
+        let system = system.clone();
+        async move { system.stop().await }
+    });
+    while system.health().ready {
+        tokio::task::yield_now().await;
+    }
+    tokio::task::spawn_blocking(move || together.end.wait()).await.expect("both go on");
+    stopping.await.expect("stopped");
+    drop(system);
+    world.extractor = Arc::<OneEach>::default();
+    world.limits.workers = 0;
+    let system = world.start().await;
+    let listed = system.job_list(&acme(), job::List::default()).await.expect("listed").reply.jobs;
+    assert_eq!(listed.iter().map(|job| job.state).collect::<Vec<_>>(), [job::State::Done; 2]);
     system.stop().await;
 }

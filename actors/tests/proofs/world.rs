@@ -101,7 +101,7 @@ impl Embedder for Letters {
 pub(crate) struct World {
     pub(crate) folder: TempDir,
     pub(crate) clock: Arc<Moved>,
-    pub(crate) extractor: Arc<OneEach>,
+    pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) limits: Limits,
 }
@@ -111,7 +111,7 @@ impl World {
         Self {
             folder: TempDir::new().expect("a folder"),
             clock: Arc::default(),
-            extractor: Arc::default(),
+            extractor: Arc::<OneEach>::default(),
             embedder: None,
             limits: Limits::default(),
         }
@@ -123,7 +123,7 @@ impl World {
             vault_dir: None,
             limits: self.limits.clone(),
             embedder: self.embedder.clone(),
-            extractor: Arc::<OneEach>::clone(&self.extractor),
+            extractor: Arc::clone(&self.extractor),
             narrator: None,
             queue: None,
             clock: Arc::<Moved>::clone(&self.clock),

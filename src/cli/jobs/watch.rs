@@ -11,7 +11,7 @@ use crate::{
     cli::{
         Outcome, Shell,
         fail::Fail,
-        screen::{BAD, DIM, GOOD, Screen, WARNING},
+        screen::{BAD, DIM, GOOD, WARNING},
         words::{self, written},
     },
     signals::Signals,
@@ -78,8 +78,8 @@ impl Args {
         let mut shown = Shown::default();
         // What ended before is no news.
         for job in list(shell, None).await? {
-            if is_open(&job) {
-                tell(shell, &job)?;
+            if is_open(&job) && tell(shell, &job).is_err() {
+                return Ok(Outcome::Done);
             }
             shown.note(&job);
         }
@@ -101,8 +101,8 @@ impl Args {
             }
             jobs.sort_by(|one, other| (one.created_at, &one.job_id).cmp(&(other.created_at, &other.job_id)));
             for job in &jobs {
-                if shown.note(job) {
-                    tell(shell, job)?;
+                if shown.note(job) && tell(shell, job).is_err() {
+                    return Ok(Outcome::Done);
                 }
             }
             if self.until_idle && shown.open.is_empty() {
@@ -128,11 +128,15 @@ async fn list(shell: &Shell, state: Option<State>) -> Result<Vec<Job>, Fail> {
     }
 }
 
-fn tell(shell: &Shell, job: &Job) -> Result<(), Fail> {
-    shell.screen.reply(job, line)
+/// Fails when nobody reads any more.
+fn tell(shell: &Shell, job: &Job) -> std::io::Result<()> {
+    if shell.screen.is_json() {
+        return shell.screen.written(&serde_json::to_string(job)?);
+    }
+    shell.screen.written(&line(job))
 }
 
-fn line(_: &Screen, job: &Job) -> String {
+fn line(job: &Job) -> String {
     let style = match job.state {
         State::Queued => DIM,
         State::Running => WARNING,
