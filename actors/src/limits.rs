@@ -34,10 +34,26 @@ pub const HITS_MAX: u64 = 100;
 pub const HITS_DEFAULT: u64 = 10;
 /// Links followed from a hit.
 pub const HOPS_MAX: u64 = 5;
-/// Records reached by links, over all hits.
-pub const LINKED_MAX: usize = 100;
+/// Records reached by links from one hit, when the client does not say.
+pub const LINKED_DEFAULT: u64 = 100;
+/// Records reached by links from one hit.
+pub const LINKED_MAX: u64 = 1_000;
+/// Messages of a thread shown when the client does not say which.
+pub const MESSAGES_DEFAULT: usize = 100;
+/// The label of a client's own type of link.
+pub const LABEL_CHARS_MAX: usize = 64;
+/// A message's role of the client's own.
+pub const ROLE_CHARS_MAX: usize = 64;
+/// Parts of a message.
+pub const PARTS_MAX: usize = 100;
+/// What a model is told besides its own orders.
+pub const INSTRUCTIONS_BYTES_MAX: usize = 8_192;
+/// Keys of metadata that memories take over from messages.
+pub const INHERITED_KEYS_MAX: usize = 100;
 /// How long `wait` waits when the client does not say.
 pub const WAIT_S_DEFAULT: f64 = 30.0;
+/// How long `thread.wait_for_memory_extraction` waits when the client does not say.
+pub const EXTRACTION_WAIT_S_DEFAULT: f64 = 300.0;
 /// The longest wait: past it a client should ask again.
 pub const WAIT_S_MAX: f64 = 3_600.0;
 /// A time to live: a hundred years, so that no sum of times overflows.
@@ -69,6 +85,12 @@ pub struct Limits {
     pub workers: usize,
     /// Tries before a job is failed. With the waits between them it takes some four minutes, as long as a model may be away.
     pub job_attempts_max: u32,
+    /// How long the deletion of a message or memory waits for extraction accepted before it.
+    pub delete_wait_ms_max: u64,
+    /// An image.
+    pub image_bytes_max: u64,
+    /// An image's width times its height: what it takes to look at one is memory by the pixel, however small its file is.
+    pub image_pixels_max: u64,
     /// Calls under way at once in a door; past it `unavailable_error`.
     pub calls_max: usize,
     /// Events after the last snapshot at which a sleeping stream leaves one: below, replay costs less than a snapshot saves.
@@ -120,6 +142,9 @@ impl Default for Limits {
             embed_threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
             workers: 1,
             job_attempts_max: 12,
+            delete_wait_ms_max: 300_000,
+            image_bytes_max: 10 << 20,
+            image_pixels_max: 40_000_000,
             calls_max: 1_024,
             snapshot_every_events: 2_000,
         }

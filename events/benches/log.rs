@@ -8,7 +8,7 @@ use std::{sync::mpsc, time::Instant};
 use memlog_events::{
     batch::{Batch, Draft},
     code::{RoleCode, StreamKind},
-    event::{ByV1, Content, Facts, MessageAppendedContentV1, MessageAppendedV2},
+    event::{ByV1, Content, Facts, MessageAppendedContentV2, MessageAppendedV2},
     ids::*,
     log::{Log, Options, Sealed},
 };
@@ -118,8 +118,9 @@ fn message(keys: KeyPath, slot: Slot) -> Draft {
         offset_seconds: 0,
         expires_at: None,
     };
-    let content = MessageAppendedContentV1 {
+    let content = MessageAppendedContentV2 {
         text: TEXT.repeat(3),
+        parts: Vec::new(),
         given_id: None,
         custom_role: None,
         metadata: "{}".to_owned(),

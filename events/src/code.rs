@@ -81,3 +81,15 @@ codes!(
         CUSTOM = 6,
     }
 );
+
+codes!(
+    /// An image's format.
+    MimeCode: u8 {
+        /// `image/png`
+        PNG = 1,
+        /// `image/jpeg`
+        JPEG = 2,
+        /// `image/webp`
+        WEBP = 3,
+    }
+);

@@ -117,21 +117,33 @@ facts! {
     MessageDeleted: 1 MessageDeletedV1;
     Summarised: 1 SummarisedV1;
     SummaryErased: 1 SummaryErasedV1;
+    MessageUpdated: 1 MessageUpdatedV1;
     Saved: 1 SavedV1;
     Superseded: 1 SupersededV1;
     Linked: 1 LinkedV1;
     Unlinked: 1 UnlinkedV1;
     Forgot: 1 ForgotV1;
     Expired: 1 ExpiredV1;
+    Updated: 1 UpdatedV1;
+    StatusSet: 1 StatusSetV1;
+    Relinked: 1 RelinkedV1;
     ExtractionRequested: 1 ExtractionRequestedV1;
     ExtractionCompleted: 1 ExtractionCompletedV1;
     ExtractionFailed: 1 ExtractionFailedV1;
+    ImageAdded: 1 ImageAddedV1;
+    ImageStored: 1 ImageStoredV1;
+    ImageUpdated: 1 ImageUpdatedV1;
+    ImageDeleted: 1 ImageDeletedV1;
 }
 
 /// The first reader that knows this version of a kind. A log that holds one refuses earlier readers.
 pub fn reader_of(facts_kind: u16, version: u16) -> u32 {
     match (facts_kind, version) {
-        (kind::MessageAppended, 2) | (kind::Summarised | kind::SummaryErased, _) => 2,
+        (kind::Summarised | kind::SummaryErased, _) => 2,
+        // Written with the second version of its content.
+        (kind::MessageAppended, 2) => 3,
+        (kind::MessageUpdated | kind::Updated | kind::StatusSet | kind::Relinked, _) => 3,
+        (kind::ImageAdded..=kind::ImageDeleted, _) => 3,
         _ => 1,
     }
 }
@@ -174,8 +186,14 @@ contents! {
     ProfileCreated = kind::ProfileCreated, 1 ProfileCreatedContentV1;
     SpeakerAdded = kind::SpeakerAdded, 1 SpeakerAddedContentV1;
     ThreadCreated = kind::ThreadCreated, 1 ThreadCreatedContentV1;
-    MessageAppended = kind::MessageAppended, 1 MessageAppendedContentV1;
+    MessageAppended = kind::MessageAppended, 2 MessageAppendedContentV2, 1 MessageAppendedContentV1;
+    MessageUpdated = kind::MessageUpdated, 1 MessageAppendedContentV2;
     Summarised = kind::Summarised, 1 SummarisedContentV1;
     Saved = kind::Saved, 1 SavedContentV1;
+    Updated = kind::Updated, 1 SavedContentV1;
     Linked = kind::Linked, 1 LinkedContentV1;
+    Relinked = kind::Relinked, 1 LinkedContentV1;
+    ImageAdded = kind::ImageAdded, 1 ImageAddedContentV1;
+    ImageStored = kind::ImageStored, 1 ImageStoredContentV1;
+    ImageUpdated = kind::ImageUpdated, 1 ImageAddedContentV1;
 }

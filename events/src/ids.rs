@@ -71,6 +71,14 @@ uuid_id!(
     /// An extraction job.
     JobId
 );
+uuid_id!(
+    /// An image of a thread.
+    ImageId
+);
+uuid_id!(
+    /// A part of a message.
+    PartId
+);
 
 impl SpeakerId {
     /// The assistant itself, `me`: never registered, always allowed.

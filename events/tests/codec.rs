@@ -54,8 +54,8 @@ prop_compose! {
 prop_compose! {
     fn content()(text in any::<String>(), metadata in any::<String>(), names in any::<[Option<String>; 4]>()) -> Content {
         let [given_id, custom_role, user, agent] = names;
-        Content::MessageAppended(MessageAppendedContentV1 {
-            text, given_id, custom_role, metadata, by: ByV1 { user, agent },
+        Content::MessageAppended(MessageAppendedContentV2 {
+            text, parts: Vec::new(), given_id, custom_role, metadata, by: ByV1 { user, agent },
         })
     }
 }

@@ -12,7 +12,7 @@ use std::{fs, path::PathBuf};
 use memlog_events::{
     code::StreamKind,
     codec,
-    event::{Facts, MessageAppendedV2, kind},
+    event::{Content, Facts, MessageAppendedContentV2, MessageAppendedV2, kind},
     head::{self, Head, Parts, Place},
     ids::*,
 };
@@ -44,7 +44,8 @@ fn facts_of_every_version_are_read_as_they_were_written() {
 fn contents_of_every_version_are_read_as_they_were_written() {
     for (name, content) in contents() {
         let bytes = codec::encode_content(&content);
-        let golden = golden(name, 1, &bytes);
+        let version = u16::from_le_bytes([bytes[3], bytes[4]]);
+        let golden = golden(name, version, &bytes);
         assert_eq!(golden, bytes, "{name}: written differently");
         assert_eq!(codec::decode_content(&golden), Ok(content), "{name}: read differently");
     }
@@ -58,6 +59,19 @@ fn facts_of_older_versions_are_lifted() {
     let old = frozen("golden/message_appended.v1.bin", &[]);
     let lifted = codec::decode_facts(kind::MessageAppended, 1, &old);
     assert_eq!(lifted, Ok(Facts::MessageAppended(MessageAppendedV2 { offset_seconds: 0, ..message })));
+}
+
+/// A message of one text is what every message was before some had parts.
+#[test]
+fn contents_of_older_versions_are_lifted() {
+    let message = contents().into_iter().find_map(|(_, content)| match content {
+        Content::MessageAppended(message) => Some(message),
+        _ => None,
+    });
+    let old = frozen("golden/message_appended_content.v1.bin", &[]);
+    let lifted = codec::decode_content(&old);
+    let expected = MessageAppendedContentV2 { parts: Vec::new(), ..message.expect("a sample") };
+    assert_eq!(lifted, Ok(Content::MessageAppended(expected)));
 }
 
 /// A list of samples that forgot a kind would prove nothing about it.

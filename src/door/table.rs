@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt, sync::LazyLock};
 
 use futures::{FutureExt, future::BoxFuture};
 use memlog_actors::{
-    api::{Answer, Context, Error, Verb, audit, job, profile, speaker},
+    api::{Answer, Context, Error, Verb, audit, job, profile, speaker, thread},
     system::System,
 };
 use serde::{
@@ -122,6 +122,11 @@ fn rows() -> Vec<Row> {
         read::<speaker::List>("Registered speakers"),
         command::<speaker::Remove>("Takes a speaker's name off everything"),
         read::<speaker::Memories>("What one speaker said, newest first"),
+        command::<thread::Create>("Begins a thread, with its owner and its settings"),
+        read::<thread::Get>("One thread"),
+        read::<thread::List>("Threads, newest first"),
+        command::<thread::Delete>("Forgets a thread and all in it"),
+        row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
         read::<job::Get>("One extraction job"),
         read::<job::List>("Extraction jobs, newest first"),
         command::<job::Retry>("Queues a failed job again"),

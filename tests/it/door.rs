@@ -118,6 +118,8 @@ async fn a_second_memlog_on_one_server_is_refused() {
 async fn too_many_calls_are_shed_at_once() {
     let Some((_nats, _data, memlog)) = opened(few(1)).await else { return };
     memlog.call(ingest(true, "what a day")).await.unwrap();
+    // A search waits for everything to be embedded: whatever waits after this one is the next search itself.
+    memlog.call(search()).await.unwrap();
     memlog.embedding.shut();
     let client = memlog.client.clone();
     let held = tokio::spawn(async move { call(&client, search()).await });

@@ -8,10 +8,12 @@
 
 pub mod audit;
 pub mod error;
+pub mod given;
 pub mod job;
 pub mod profile;
 pub mod record;
 pub mod speaker;
+pub mod thread;
 pub mod time;
 
 use serde::{Serialize, de::DeserializeOwned};

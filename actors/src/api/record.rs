@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::Time;
 use crate::port::RecordType;
 
-/// What a hit or a listed thing is: a record of one of seven types, or a raw message.
+/// What a hit or a listed thing is: a record of one of seven types, a raw message or an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the seven types are documented at `RecordType`")]
@@ -20,6 +20,15 @@ pub enum ItemType {
     Preference,
     /// A raw message.
     Message,
+    /// An image, found by what is said to be on it.
+    Image,
+}
+
+impl ItemType {
+    /// Whether it is a record, of any of the seven types.
+    pub fn is_record(self) -> bool {
+        !matches!(self, Self::Message | Self::Image)
+    }
 }
 
 impl From<RecordType> for ItemType {

@@ -20,7 +20,7 @@ use memlog_events::{
     batch::{Claim, Listing, Outcome},
     code::StreamKind,
     event::{ByV1, Content, Facts},
-    ids::{Digest, KeyPath, Micros, RecordId, Slot, StreamKey},
+    ids::{Digest, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, StreamKey},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -98,6 +98,21 @@ pub enum Rejection {
     /// Only a failed job can be tried again.
     #[error("the job has not failed")]
     NotFailed,
+    /// No such message here.
+    #[error("no such message")]
+    NoMessage,
+    /// No such image here.
+    #[error("no such image")]
+    NoImage,
+    /// The image is part of a message, with which it lives and dies.
+    #[error("the image is part of a message")]
+    Attached(MessageId),
+    /// The two records are linked this way already, or the other way round.
+    #[error("the records are linked already")]
+    AlreadyLinked(RelationId),
+    /// A record cannot be linked to itself.
+    #[error("a record cannot be linked to itself")]
+    LinkedToItself,
 }
 
 /// The state of one kind of stream.

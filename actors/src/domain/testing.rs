@@ -2,7 +2,7 @@
 
 use memlog_events::{
     code::{RoleCode, TypeCode},
-    event::{ByV1, MessageAppendedContentV1, SavedContentV1},
+    event::{ByV1, MessageAppendedContentV2, SavedContentV1},
     ids::{Digest, Micros, Partition, Scope, Slot, StreamId, StreamKey},
 };
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use super::{
     Aggregate, Command, Fact, Inputs, Place, Rejection,
     profile::Create,
     record::NewRecord,
-    thread::{Append, Ingest, NewMessage, Open},
+    thread::{Append, Extraction, Ingest, NewMessage, Open},
 };
 
 struct Counting {
@@ -124,6 +124,8 @@ pub(crate) fn open(thread_id: &str) -> Open {
         derived: false,
         user_id: None,
         agent_id: None,
+        metadata: "{}".to_owned(),
+        settings: "{}".to_owned(),
         by: ByV1::default(),
     }
 }
@@ -148,26 +150,32 @@ pub(crate) fn record(content: &str) -> NewRecord {
     }
 }
 
-pub(crate) fn ingest(thread_id: &str, texts: &[&str]) -> Ingest {
-    let message = |text: &&str| NewMessage {
+pub(crate) fn message(text: &str) -> NewMessage {
+    NewMessage {
         role: RoleCode::USER,
         speaker: None,
         timestamp: None,
         offset_seconds: 0,
         expires_at: None,
-        content: MessageAppendedContentV1 {
-            text: (*text).to_owned(),
+        images: Vec::new(),
+        content: MessageAppendedContentV2 {
+            text: text.to_owned(),
+            parts: Vec::new(),
             given_id: None,
             custom_role: None,
             metadata: "{}".to_owned(),
             by: ByV1::default(),
         },
-    };
+    }
+}
+
+pub(crate) fn ingest(thread_id: &str, texts: &[&str]) -> Ingest {
     Ingest {
         open: open(thread_id),
         namespace_digest: [7; 16],
-        messages: texts.iter().map(message).collect(),
+        messages: texts.iter().map(|text| message(text)).collect(),
         append: Append::News,
+        extraction: Extraction::AtOnce,
         by: ByV1::default(),
     }
 }

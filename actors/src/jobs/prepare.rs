@@ -11,13 +11,13 @@ use memlog_events::{
 
 use super::desk::Unprepared;
 use crate::{
-    api::{job::State, record::ItemType},
+    api::job::State,
     port::{Assignment, ExtractFailed, Role, Session, Turn, Work},
     system::Inner,
     view::{
         ProfileViews, State as Views,
         catalog::Doc,
-        indexed::{content_of, summary_text},
+        indexed::{content_of, said, saved, summary_text},
     },
 };
 
@@ -109,7 +109,7 @@ impl Inner {
             let state = views.read();
             let valid = |doc: u32| {
                 let it = state.catalog.visible(doc, now);
-                it.is_some_and(|it| it.item != ItemType::Message) && state.catalog.is_valid(doc, now)
+                it.is_some_and(|it| it.item.is_record()) && state.catalog.is_valid(doc, now)
             };
             let terms = state.keyword.prepare(&turn.text);
             seen.extend(state.keyword.best(&terms, KNOWN_EACH, &valid).into_iter().map(|(doc, _)| doc));
@@ -121,12 +121,13 @@ impl Inner {
         for doc in seen.into_iter().take(KNOWN_MAX) {
             let state = views.read();
             let Some(it) = state.catalog.doc(doc) else { continue };
-            let Some(Content::Saved(saved)) = self.content(views, &state, it)? else { continue };
+            let content = self.content(views, &state, it)?;
+            let Some(saved) = content.as_ref().and_then(saved) else { continue };
             let Some(left) = room.checked_sub(saved.content.len()) else { break };
             room = left;
             let by = it.speaker.filter(|id| *id != SpeakerId::ME).and_then(|id| state.catalog.speaker_name(id));
             assignment.work.known_by.push(by.map(str::to_owned));
-            assignment.work.known.push(saved.content);
+            assignment.work.known.push(saved.content.clone());
             assignment.known.push(RecordId(it.id));
         }
         Ok(())
@@ -140,7 +141,8 @@ impl Inner {
     fn turn(&self, views: &ProfileViews, doc: u32) -> Result<Option<(MessageId, Turn)>, Unprepared> {
         let state = views.read();
         let Some(it) = state.catalog.doc(doc) else { return Ok(None) };
-        let Some(Content::MessageAppended(content)) = self.content(views, &state, it)? else { return Ok(None) };
+        let content = self.content(views, &state, it)?;
+        let Some(content) = content.as_ref().and_then(said) else { return Ok(None) };
         let role = match it.role {
             RoleCode::USER => Role::User,
             RoleCode::ASSISTANT => Role::Assistant,
@@ -150,7 +152,7 @@ impl Inner {
         let speaker = it.speaker.filter(|id| *id != SpeakerId::ME).and_then(|id| state.catalog.speaker_name(id));
         let said_at = jiff::Timestamp::from_microsecond(it.when().0).unwrap_or_default();
         let speaker = speaker.map(str::to_owned);
-        let turn = Turn { role, speaker, said_at, offset_seconds: it.offset_seconds, text: content.text };
+        let turn = Turn { role, speaker, said_at, offset_seconds: it.offset_seconds, text: content.text.clone() };
         Ok(Some((MessageId(it.id), turn)))
     }
 }

@@ -178,7 +178,11 @@ impl System {
         {
             return Ok(None);
         }
-        let content = self.inner.environment.log.open_content(event).map_err(broken)?;
+        // An image's bytes are not read for the name in them, which stands in the event beside it, too.
+        let content = match &event.facts {
+            Facts::ImageStored(_) => Sealed::None,
+            _ => self.inner.environment.log.open_content(event).map_err(broken)?,
+        };
         let by = match &content {
             Sealed::Open(content) => Some(shown_by(content.by())),
             _ => None,
@@ -266,11 +270,15 @@ impl Ids {
             let given = match &event.facts {
                 Facts::Saved(e) if e.id_digest.is_some() => e.record.0,
                 Facts::MessageAppended(e) if e.id_digest.is_some() => e.message.0,
+                Facts::ImageAdded(e) if e.id_digest.is_some() => e.image.0,
+                Facts::Linked(e) => e.relation.0,
                 _ => continue,
             };
             let id = match log.open_content(event).map_err(broken)? {
                 Sealed::Open(Content::Saved(content)) => content.given_id,
                 Sealed::Open(Content::MessageAppended(content)) => content.given_id,
+                Sealed::Open(Content::ImageAdded(content)) => content.given_id,
+                Sealed::Open(Content::Linked(content)) => content.given_id,
                 _ => None,
             };
             ids.extend(id.map(|id| (given, id)));
@@ -296,6 +304,14 @@ fn subjects(facts: &Facts) -> Vec<Uuid> {
             records.chain(e.messages.iter().map(|message| message.0.0)).collect()
         }
         Facts::MessageAppended(e) => vec![e.message.0],
+        Facts::MessageUpdated(e) => vec![e.message.0],
+        Facts::Updated(e) => vec![e.record.0],
+        Facts::StatusSet(e) => vec![e.record.0],
+        Facts::Relinked(e) => vec![e.relation.0],
+        Facts::ImageAdded(e) => vec![e.image.0],
+        Facts::ImageStored(e) => vec![e.image.0],
+        Facts::ImageUpdated(e) => vec![e.image.0],
+        Facts::ImageDeleted(e) => e.images.iter().map(|image| image.0.0).collect(),
         Facts::MessageDeleted(e) => e.messages.iter().map(|message| message.0.0).collect(),
         Facts::ExtractionRequested(e) => vec![e.job.0],
         Facts::ExtractionCompleted(e) => vec![e.job.0],

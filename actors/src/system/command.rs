@@ -117,6 +117,16 @@ pub(crate) fn refused(failure: Failure) -> Error {
         Failure::Rejected(Rejection::NotFailed) => {
             Error::new(Kind::Conflict, "only a failed job can be tried again").with("field", "job_id")
         }
+        Failure::Rejected(Rejection::NoMessage) => Error::new(Kind::NotFound, "no such message"),
+        Failure::Rejected(Rejection::NoImage) => Error::new(Kind::NotFound, "no such image"),
+        Failure::Rejected(Rejection::Attached(message)) => {
+            Error::new(Kind::Conflict, "the image is part of a message; change or delete that")
+                .with("attached_to", message.to_string())
+        }
+        Failure::Rejected(Rejection::AlreadyLinked(relation)) => Error::taken("relation_id", relation.to_string()),
+        Failure::Rejected(Rejection::LinkedToItself) => {
+            Error::invalid("target_record_id", "a record cannot be linked to itself")
+        }
         Failure::Replayed(_) => {
             Error::unavailable("a command with the same Nats-Msg-Id was carried out at the same moment", RETRY_MS)
         }

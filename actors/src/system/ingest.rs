@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use memlog_events::{
     code::RoleCode,
-    event::MessageAppendedContentV1,
+    event::MessageAppendedContentV2,
     ids::{JobId, MessageId, StreamId},
 };
 use uuid::Uuid;
@@ -23,7 +23,7 @@ use crate::{
     },
     domain::{
         Answered, Place, Rejection,
-        thread::{self, Append, NewMessage, Open, resend_digest},
+        thread::{self, Append, Extraction, NewMessage, Open, resend_digest},
     },
     entity::{Failure, Outcome},
     limits::INGEST_MESSAGES_MAX,
@@ -175,6 +175,8 @@ impl System {
                 derived,
                 user_id: context.caller.user.clone(),
                 agent_id: context.caller.agent.clone(),
+                metadata: "{}".to_owned(),
+                settings: "{}".to_owned(),
                 by: by(context),
             };
             let command = Take(thread::Ingest {
@@ -182,6 +184,7 @@ impl System {
                 namespace_digest: self.inner.namespace(context),
                 messages: messages.clone(),
                 append,
+                extraction: Extraction::AtOnce,
                 by: by(context),
             });
             match self.inner.threads.execute(place, command, key).await {
@@ -270,8 +273,10 @@ impl System {
                 timestamp: message.timestamp.map(|said| said.time.0),
                 offset_seconds: message.timestamp.map_or(0, |said| said.offset_seconds),
                 expires_at: None,
-                content: MessageAppendedContentV1 {
+                images: Vec::new(),
+                content: MessageAppendedContentV2 {
                     text: message.content.clone(),
+                    parts: Vec::new(),
                     given_id: message.id.clone(),
                     custom_role: None,
                     metadata: "{}".to_owned(),

@@ -122,9 +122,12 @@ impl Purger {
             for event in page {
                 let mut purge = match event.facts {
                     Facts::ProfileDeleted(_) => Purge::scope(event.head.key.partition, event.head.key.scope),
-                    Facts::ThreadDeleted(_) | Facts::Forgot(_) | Facts::Expired(_) | Facts::MessageDeleted(_) => {
-                        Purge::stream(event.head.key)
-                    }
+                    Facts::ThreadDeleted(_)
+                    | Facts::Forgot(_)
+                    | Facts::Expired(_)
+                    | Facts::MessageDeleted(_)
+                    | Facts::ImageDeleted(_)
+                    | Facts::Unlinked(_) => Purge::stream(event.head.key),
                     _ => continue,
                 };
                 while self.log.purge(&mut purge)? {}

@@ -26,6 +26,7 @@ mod search;
 mod speakers;
 mod start;
 mod summary;
+mod thread;
 mod validate;
 
 use std::{
@@ -119,6 +120,8 @@ pub(crate) struct Inner {
     sayings: Sayings,
     /// Profiles in which a conversation without a session id looks for its session.
     sessions: Gate<Scope>,
+    /// Things that are being changed: who changes the same one waits, and then sees what the first made of it.
+    edits: Gate<uuid::Uuid>,
     /// Jobs accepted and not done.
     pub(crate) promises: Arc<Promises>,
     /// Namespaces by their digests, as far as callers have named them.

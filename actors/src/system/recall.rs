@@ -167,6 +167,6 @@ pub(crate) fn record_type(item: ItemType) -> Option<RecordType> {
         ItemType::Task => RecordType::Task,
         ItemType::Guideline => RecordType::Guideline,
         ItemType::Preference => RecordType::Preference,
-        ItemType::Message => return None,
+        ItemType::Message | ItemType::Image => return None,
     })
 }

@@ -1,9 +1,6 @@
 //! From a document of the catalog to what a client sees: the content is read from the log only here.
 
-use memlog_events::{
-    event::Content,
-    ids::{Micros, RecordId},
-};
+use memlog_events::ids::{Micros, RecordId};
 use serde_json::Map;
 
 use super::{System, lookup::broken};
@@ -17,7 +14,7 @@ use crate::{
     view::{
         State,
         catalog::Doc,
-        indexed::{content_of, words_of},
+        indexed::{content_of, saved, words_of},
     },
 };
 
@@ -48,14 +45,10 @@ impl System {
         let Some(content) = content_of(log, place, &state.catalog, it).map_err(broken)? else { return Ok(None) };
         let mut record = bare(state, doc, it, now);
         let words = words_of(&content).map(str::to_owned);
-        record.summary = match &content {
-            Content::Saved(saved) => Some(saved.summary.clone()),
-            _ => words.as_deref().map(|words| one_line(words, SUMMARY_CHARS)),
+        record.summary = match saved(&content) {
+            Some(saved) => Some(saved.summary.clone()),
+            None => words.as_deref().map(|words| one_line(words, SUMMARY_CHARS)),
         };
-        if let Content::Saved(saved) = content {
-            record.user_id = saved.user_id.or(record.user_id);
-            record.agent_id = saved.agent_id.or(record.agent_id);
-        }
         if shown == Shown::WithContent {
             record.content = Some(words);
         }
@@ -125,8 +118,8 @@ fn bare(state: &State, doc: u32, it: &Doc, now: Micros) -> Record {
         content: None,
         profile: catalog.name.clone(),
         session_id: thread.map(|thread| thread.thread_id.clone()),
-        user_id: thread.and_then(|thread| thread.user_id.clone()),
-        agent_id: thread.and_then(|thread| thread.agent_id.clone()),
+        user_id: it.user.and_then(|number| catalog.name_of(number)).map(str::to_owned),
+        agent_id: it.agent.and_then(|number| catalog.name_of(number)).map(str::to_owned),
         speaker: it.speaker.and_then(|id| catalog.speaker_name(id)).map(str::to_owned),
         metadata: it.metadata.as_deref().cloned().unwrap_or_else(Map::new),
         status: if catalog.is_valid(doc, now) { Status::Valid } else { Status::Invalid },
@@ -142,7 +135,7 @@ fn bare(state: &State, doc: u32, it: &Doc, now: Micros) -> Record {
     }
 }
 
-/// Whether a document is a record and not a raw message.
+/// Whether a document is a record, and neither a raw message nor an image.
 pub(crate) fn is_record(it: &Doc) -> bool {
-    it.item != ItemType::Message
+    it.item.is_record()
 }

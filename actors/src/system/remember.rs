@@ -144,6 +144,8 @@ impl System {
                 derived: false,
                 user_id: context.caller.user.clone(),
                 agent_id: context.caller.agent.clone(),
+                metadata: "{}".to_owned(),
+                settings: "{}".to_owned(),
                 by: by(context),
             };
             let command = record::Remember { open: Some(open), record: record.clone() };
@@ -406,7 +408,7 @@ fn kept_type(old: &Record) -> TypeCode {
         ItemType::Task => TypeCode::TASK,
         ItemType::Guideline => TypeCode::GUIDELINE,
         ItemType::Preference => TypeCode::PREFERENCE,
-        ItemType::Memory | ItemType::Message => TypeCode::MEMORY,
+        ItemType::Memory | ItemType::Message | ItemType::Image => TypeCode::MEMORY,
     }
 }
 

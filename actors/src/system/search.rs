@@ -28,7 +28,7 @@ use crate::{
     },
     domain::Place,
     extract::dates,
-    limits::{HOPS_MAX, LINKED_MAX},
+    limits::{HOPS_MAX, LINKED_DEFAULT},
     port::Purpose,
     recall::{Breadth, Corpus, DateSpan, Doc as RankedDoc, Hit, Question, Scored, matter, rank},
     view::{State, catalog, keyword::Terms, vector::PreparedQuery},
@@ -165,7 +165,7 @@ impl System {
 
     fn linked(&self, place: &Place, state: &State, doc: u32, hops: u32, now: Micros) -> Result<Vec<Linked>, Error> {
         let mut linked = Vec::new();
-        for reached in state.catalog.reach(doc, hops, LINKED_MAX, now) {
+        for reached in state.catalog.reach(doc, hops, LINKED_DEFAULT as usize, now) {
             let Some(record) = self.record(place, state, reached.doc, Shown::WithContent, now)? else { continue };
             let Record { id, item_type, content, speaker, .. } = record;
             let content = content.flatten().unwrap_or_default();

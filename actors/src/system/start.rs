@@ -103,6 +103,7 @@ impl System {
             statements: Gate::default(),
             sayings: Sayings::default(),
             sessions: Gate::default(),
+            edits: Gate::default(),
             promises: outbox.promises(),
             namespaces: Mutex::new(HashMap::new()),
             tasks: Mutex::new(JoinSet::new()),

@@ -2,7 +2,7 @@
 //! points of vector recall and the date another 2; so both are part of what is indexed and embedded.
 
 use memlog_events::{
-    event::Content,
+    event::{Content, MessageAppendedContentV2, SavedContentV1},
     ids::{StreamId, StreamKey},
     log::{Error, Log, Sealed},
 };
@@ -51,11 +51,26 @@ pub fn summary_text(log: &Log, place: &Place, stream: StreamId, it: ThreadSummar
     })
 }
 
-/// The words of a content: a record's or a message's.
+/// The words of a content: a record's, a message's, or what is said about an image.
 pub fn words_of(content: &Content) -> Option<&str> {
     match content {
-        Content::Saved(saved) => Some(&saved.content),
-        Content::MessageAppended(message) => Some(&message.text),
+        Content::ImageAdded(image) | Content::ImageUpdated(image) => image.description.as_deref(),
+        _ => saved(content).map(|it| &*it.content).or_else(|| said(content).map(|it| &*it.text)),
+    }
+}
+
+/// A record's content, as it was saved or as it was changed.
+pub fn saved(content: &Content) -> Option<&SavedContentV1> {
+    match content {
+        Content::Saved(saved) | Content::Updated(saved) => Some(saved),
+        _ => None,
+    }
+}
+
+/// A message's content, as it was appended or as it was changed.
+pub fn said(content: &Content) -> Option<&MessageAppendedContentV2> {
+    match content {
+        Content::MessageAppended(said) | Content::MessageUpdated(said) => Some(said),
         _ => None,
     }
 }

@@ -11,12 +11,12 @@ use std::{
 use memlog_events::{
     event::Facts,
     ids::{KeyPath, Position, Version},
-    log::{EmbeddingKey, Error, Log, Stored},
+    log::{EmbeddingKey, Error, Log, Sealed, Stored},
 };
 use tokio::sync::watch;
 
 use super::{
-    catalog::{Catalog, Effect},
+    catalog::{Catalog, Effect, moved_expiry},
     indexed::{content_of, indexed_text, words_of},
     keyword::Keyword,
     vector::{Limits, Vectors},
@@ -81,6 +81,10 @@ impl State {
                 if let Facts::SpeakerRemoved(e) = &event.facts {
                     hidden.push(e.speaker);
                 }
+                // What has expired by now is shown nowhere, whatever its time was then; nor is what lives on hidden.
+                if let Some((id, expires_at)) = moved_expiry(&event.facts) {
+                    state.catalog.move_expiry(id, expires_at);
+                }
                 continue;
             }
             state.apply(log, place, &event)?;
@@ -98,7 +102,12 @@ impl State {
 
     /// Folds one event in.
     pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
-        let effects = self.catalog.apply(event, log.open_content(event)?);
+        // An image's bytes are read by whoever asks for them, and by nobody else.
+        let content = match event.facts {
+            Facts::ImageStored(_) => Sealed::None,
+            _ => log.open_content(event)?,
+        };
+        let effects = self.catalog.apply(event, content);
         self.follow(log, place, effects)
     }
 
@@ -107,6 +116,12 @@ impl State {
             match effect {
                 Effect::Index(doc, text) => self.index(doc, &text),
                 Effect::Drop(doc) => self.drop_doc(doc),
+                Effect::Replace(doc, text) => {
+                    self.drop_doc(doc);
+                    if let Some(text) = text {
+                        self.index(doc, &text);
+                    }
+                }
                 Effect::Retag(doc) => {
                     let Some(it) = self.catalog.doc(doc) else { continue };
                     let content = content_of(log, place, &self.catalog, it)?;

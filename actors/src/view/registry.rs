@@ -189,7 +189,8 @@ impl Registry {
     /// Folds a committed event into the views that are loaded.
     pub(super) fn project(&self, event: &Stored) {
         let scope = event.head.key.scope;
-        let hides = matches!(event.facts, memlog_events::event::Facts::SpeakerRemoved(_));
+        let hides = matches!(event.facts, memlog_events::event::Facts::SpeakerRemoved(_))
+            || super::catalog::moved_expiry(&event.facts).is_some();
         if hides || !event.facts.erases().is_empty() {
             lock(&self.past).erase(scope);
         }

@@ -5,6 +5,7 @@
 //! `(kind, version)` and the bare struct.
 
 mod extraction;
+mod image;
 mod profile;
 mod record;
 mod thread;
@@ -12,6 +13,7 @@ mod thread;
 use serde::{Deserialize, Serialize};
 
 pub use extraction::*;
+pub use image::*;
 pub use profile::*;
 pub use record::*;
 pub use thread::*;
@@ -73,19 +75,27 @@ events! {
     SpeakerRemoved(SpeakerRemovedV1) = 4, "speaker_removed";
     ThreadCreated(ThreadCreatedV1) = 10, "thread_created", ThreadCreated(ThreadCreatedContentV1);
     ThreadDeleted(ThreadDeletedV1) = 11, "thread_deleted";
-    MessageAppended(MessageAppendedV2) = 12, "message_appended", MessageAppended(MessageAppendedContentV1);
+    MessageAppended(MessageAppendedV2) = 12, "message_appended", MessageAppended(MessageAppendedContentV2);
     MessageDeleted(MessageDeletedV1) = 13, "message_deleted";
     Summarised(SummarisedV1) = 14, "summarised", Summarised(SummarisedContentV1);
     SummaryErased(SummaryErasedV1) = 15, "summary_erased";
+    MessageUpdated(MessageUpdatedV1) = 16, "message_updated", MessageUpdated(MessageAppendedContentV2);
     Saved(SavedV1) = 20, "saved", Saved(SavedContentV1);
     Superseded(SupersededV1) = 21, "superseded";
     Linked(LinkedV1) = 22, "linked", Linked(LinkedContentV1);
     Unlinked(UnlinkedV1) = 23, "unlinked";
     Forgot(ForgotV1) = 24, "forgot";
     Expired(ExpiredV1) = 25, "expired";
+    Updated(UpdatedV1) = 26, "updated", Updated(SavedContentV1);
+    StatusSet(StatusSetV1) = 27, "status_set";
+    Relinked(RelinkedV1) = 28, "relinked", Relinked(LinkedContentV1);
     ExtractionRequested(ExtractionRequestedV1) = 30, "extraction_requested";
     ExtractionCompleted(ExtractionCompletedV1) = 31, "extraction_completed";
     ExtractionFailed(ExtractionFailedV1) = 32, "extraction_failed";
+    ImageAdded(ImageAddedV1) = 33, "image_added", ImageAdded(ImageAddedContentV1);
+    ImageStored(ImageStoredV1) = 34, "image_stored", ImageStored(ImageStoredContentV1);
+    ImageUpdated(ImageUpdatedV1) = 35, "image_updated", ImageUpdated(ImageAddedContentV1);
+    ImageDeleted(ImageDeletedV1) = 36, "image_deleted";
 }
 
 impl Facts {
@@ -97,6 +107,7 @@ impl Facts {
             Self::MessageDeleted(e) => e.messages.iter().map(|m| m.1).collect(),
             Self::SummaryErased(e) => vec![e.slot],
             Self::Unlinked(e) => vec![e.slot],
+            Self::ImageDeleted(e) => e.images.iter().map(|image| image.1).collect(),
             Self::Forgot(e) => std::iter::once(e.slot)
                 .chain(e.messages.iter().map(|m| m.1))
                 .chain(e.relations.iter().map(|r| r.1))
@@ -110,11 +121,25 @@ impl Facts {
         }
     }
 
-    /// When the subject that this event creates becomes unreachable, and its slot.
+    /// When the subject that this event creates or changes becomes unreachable, and its slot.
     pub fn expiry(&self) -> Option<(Micros, Slot)> {
         match self {
             Self::MessageAppended(e) => e.expires_at.map(|at| (at, e.slot)),
+            Self::MessageUpdated(e) => e.expires_at.map(|at| (at, e.slot)),
             Self::Saved(e) => e.expires_at.map(|at| (at, e.slot)),
+            Self::Updated(e) => e.expires_at.map(|at| (at, e.slot)),
+            Self::ImageAdded(e) => e.expires_at.map(|at| (at, e.slot)),
+            Self::ImageUpdated(e) => e.expires_at.map(|at| (at, e.slot)),
+            _ => None,
+        }
+    }
+
+    /// When the subject would have become unreachable before this event, and its slot.
+    pub fn expiry_before(&self) -> Option<(Micros, Slot)> {
+        match self {
+            Self::MessageUpdated(e) => e.expires_before.map(|at| (at, e.slot)),
+            Self::Updated(e) => e.expires_before.map(|at| (at, e.slot)),
+            Self::ImageUpdated(e) => e.expires_before.map(|at| (at, e.slot)),
             _ => None,
         }
     }
@@ -127,10 +152,12 @@ impl Content {
             Self::ProfileCreated(c) => &c.by,
             Self::SpeakerAdded(c) => &c.by,
             Self::ThreadCreated(c) => &c.by,
-            Self::MessageAppended(c) => &c.by,
+            Self::MessageAppended(c) | Self::MessageUpdated(c) => &c.by,
             Self::Summarised(c) => &c.by,
-            Self::Saved(c) => &c.by,
-            Self::Linked(c) => &c.by,
+            Self::Saved(c) | Self::Updated(c) => &c.by,
+            Self::Linked(c) | Self::Relinked(c) => &c.by,
+            Self::ImageAdded(c) | Self::ImageUpdated(c) => &c.by,
+            Self::ImageStored(c) => &c.by,
             Self::By(c) => &c.by,
         }
     }

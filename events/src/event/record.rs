@@ -52,6 +52,32 @@ pub struct SavedContentV1 {
     pub by: ByV1,
 }
 
+/// `updated`: a record's content (then that comes with the event), or only its times, are others from here on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct UpdatedV1 {
+    /// The record.
+    pub record: RecordId,
+    /// Its slot.
+    pub slot: Slot,
+    /// When what it tells happened, if known.
+    pub timestamp: Option<Micros>,
+    /// From when on it is unreachable.
+    pub expires_at: Option<Micros>,
+    /// What that was before.
+    pub expires_before: Option<Micros>,
+    /// As in `saved`, of what the record says now.
+    pub fingerprint: Digest,
+}
+
+/// `status_set`: somebody said whether the record holds. What links say of it comes on top.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StatusSetV1 {
+    /// The record.
+    pub record: RecordId,
+    /// Whether it holds.
+    pub valid: bool,
+}
+
 /// `superseded`: `old` is invalid from here on, whatever becomes of `new`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SupersededV1 {
@@ -91,6 +117,19 @@ pub struct LinkedContentV1 {
     pub given_id: Option<String>,
     /// Who linked.
     pub by: ByV1,
+}
+
+/// `relinked`: a link says something else from here on; its ends stay.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RelinkedV1 {
+    /// The link.
+    pub relation: RelationId,
+    /// Its slot.
+    pub slot: Slot,
+    /// What it says.
+    pub link: LinkCode,
+    /// When, if the client told.
+    pub timestamp: Option<Micros>,
 }
 
 /// `unlinked`; erases `slot`.

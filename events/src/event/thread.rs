@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ByV1;
 use crate::{
     code::RoleCode,
-    ids::{Digest, JobId, MessageId, Micros, Slot, SpeakerId},
+    ids::{Digest, ImageId, JobId, MessageId, Micros, PartId, Slot, SpeakerId},
 };
 
 /// `thread_created`, the first event of a thread's stream.
@@ -96,7 +96,7 @@ impl From<MessageAppendedV1> for MessageAppendedV2 {
     }
 }
 
-/// What was said.
+/// What was said, as it was before messages had parts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MessageAppendedContentV1 {
     /// The text.
@@ -109,6 +109,56 @@ pub struct MessageAppendedContentV1 {
     pub metadata: String,
     /// Who sent it.
     pub by: ByV1,
+}
+
+/// What was said, in texts and images.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageAppendedContentV2 {
+    /// The text; of a message in parts, its text parts, a line each.
+    pub text: String,
+    /// Texts and images in order; none if the message is one text.
+    pub parts: Vec<PartV1>,
+    /// The id that the client gave.
+    pub given_id: Option<String>,
+    /// The name of a role of the client's own.
+    pub custom_role: Option<String>,
+    /// A JSON object as text.
+    pub metadata: String,
+    /// Who sent it.
+    pub by: ByV1,
+}
+
+/// A part of a message: a text, or an image, which is a subject of its own.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PartV1 {
+    /// The part; of an image, the same UUID as the image.
+    pub part: PartId,
+    /// A text.
+    pub text: Option<String>,
+    /// Or an image.
+    pub image: Option<ImageId>,
+}
+
+impl From<MessageAppendedContentV1> for MessageAppendedContentV2 {
+    fn from(old: MessageAppendedContentV1) -> Self {
+        let MessageAppendedContentV1 { text, given_id, custom_role, metadata, by } = old;
+        Self { text, parts: Vec::new(), given_id, custom_role, metadata, by }
+    }
+}
+
+/// `message_updated`: its content (then that comes with the event), or only its time to live, is another one from here on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MessageUpdatedV1 {
+    /// The message.
+    pub message: MessageId,
+    /// Its slot.
+    pub slot: Slot,
+    /// As in `message_appended`, of what the message says now.
+    pub digest: Digest,
+    /// From when on it is unreachable.
+    pub expires_at: Option<Micros>,
+    /// What that was before.
+    pub expires_before: Option<Micros>,
 }
 
 /// `message_deleted`; erases each slot.

@@ -181,8 +181,12 @@ impl<'a> Group<'a> {
         for slot in &event.erases {
             self.condemn(batch.key.scope, position, *slot)?;
         }
+        if let Some((at, slot)) = event.expiry_before {
+            self.tables.expiry.remove(&rows::expiry_key(at, batch.key, slot))?;
+        }
         if let Some((at, slot)) = event.expiry {
-            let keys = event.content.keys;
+            // What changes only the time has a content that belongs to the stream; the row dies with its subject all the same.
+            let keys = KeyPath { subject: slot, ..event.content.keys };
             let key = rows::expiry_key(at, batch.key, slot);
             self.tables.expiry.insert(&key, &rows::expiry_row(keys))?;
         }

@@ -32,7 +32,7 @@ use crate::{
 /// The layout of the log as a whole.
 pub const FORMAT: u32 = 1;
 /// Which reader this is. A log that needs a later one says so and is left alone.
-pub const READER: u32 = 2;
+pub const READER: u32 = 3;
 
 /// Where the log lies and what it may use.
 #[derive(Clone)]

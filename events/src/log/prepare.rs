@@ -33,6 +33,8 @@ pub(super) struct Body {
     pub(super) content: SealedBody,
     pub(super) erases: Vec<Slot>,
     pub(super) expiry: Option<(Micros, Slot)>,
+    /// The row of the expiry that this one takes the place of.
+    pub(super) expiry_before: Option<(Micros, Slot)>,
 }
 
 /// Its sealed half.
@@ -120,6 +122,7 @@ fn add(core: &Core, to: &mut Prepared, draft: Draft) -> Result<(), append::Error
         content,
         erases: erases.into_iter().filter(|slot| *slot != Slot::NONE).collect(),
         expiry: draft.facts.expiry(),
+        expiry_before: draft.facts.expiry_before(),
     });
     Ok(())
 }
@@ -154,7 +157,7 @@ fn seal(
 fn known_slots(core: &Core, facts: &Facts, keys: Option<KeyPath>) -> Result<(), append::Error> {
     let mut named = facts.erases();
     named.extend(keys.iter().flat_map(KeyPath::slots));
-    named.extend(facts.expiry().map(|(_, slot)| slot));
+    named.extend(facts.expiry().into_iter().chain(facts.expiry_before()).map(|(_, slot)| slot));
     let known = named.iter().all(|slot| *slot == Slot::NONE || core.vault.is_known(*slot));
     match known && keys != Some(KeyPath::default()) {
         true => Ok(()),

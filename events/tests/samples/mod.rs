@@ -21,6 +21,7 @@ pub(crate) fn facts() -> Vec<(&'static str, Facts)> {
     let mut all = people();
     all.extend(records());
     all.extend(jobs());
+    all.extend(images());
     all
 }
 
@@ -62,6 +63,16 @@ fn people() -> Vec<(&'static str, Facts)> {
         ),
         ("summarised", Facts::Summarised(SummarisedV1 { slot: slot(8), job: JobId(uuid(11)), through: 258 })),
         ("summary_erased", Facts::SummaryErased(SummaryErasedV1 { slot: slot(8) })),
+        (
+            "message_updated",
+            Facts::MessageUpdated(MessageUpdatedV1 {
+                message: MessageId(uuid(5)),
+                slot: slot(4),
+                digest: Digest([13; 32]),
+                expires_at: Some(Micros(99)),
+                expires_before: None,
+            }),
+        ),
     ]
 }
 
@@ -103,6 +114,59 @@ fn records() -> Vec<(&'static str, Facts)> {
             Facts::Forgot(ForgotV1 { record, slot: slot(6), messages: messages.clone(), relations: relations.clone() }),
         ),
         ("expired", Facts::Expired(ExpiredV1 { records: vec![(record, slot(6))], messages, relations })),
+        (
+            "updated",
+            Facts::Updated(UpdatedV1 {
+                record,
+                slot: slot(6),
+                timestamp: None,
+                expires_at: Some(Micros(98)),
+                expires_before: Some(Micros(97)),
+                fingerprint: Digest([14; 32]),
+            }),
+        ),
+        ("status_set", Facts::StatusSet(StatusSetV1 { record, valid: true })),
+        (
+            "relinked",
+            Facts::Relinked(RelinkedV1 {
+                relation,
+                slot: slot(7),
+                link: LinkCode::CUSTOM,
+                timestamp: Some(Micros(78)),
+            }),
+        ),
+    ]
+}
+
+fn images() -> Vec<(&'static str, Facts)> {
+    let image = ImageId(uuid(12));
+    let form = ImageFormV1 { mime: MimeCode::WEBP, width: 640, height: 480, bytes: 70_000 };
+    vec![
+        (
+            "image_added",
+            Facts::ImageAdded(ImageAddedV1 {
+                image,
+                slot: slot(9),
+                message: Some(MessageId(uuid(5))),
+                form,
+                timestamp: Some(Micros(1)),
+                expires_at: Some(Micros(2)),
+                id_digest: Some(Digest([15; 32])),
+            }),
+        ),
+        ("image_stored", Facts::ImageStored(ImageStoredV1 { image, slot: slot(9) })),
+        (
+            "image_updated",
+            Facts::ImageUpdated(ImageUpdatedV1 {
+                image,
+                slot: slot(9),
+                form,
+                timestamp: None,
+                expires_at: None,
+                expires_before: Some(Micros(2)),
+            }),
+        ),
+        ("image_deleted", Facts::ImageDeleted(ImageDeletedV1 { images: vec![(image, slot(9))] })),
     ]
 }
 
@@ -150,41 +214,65 @@ pub(crate) fn contents() -> Vec<(&'static str, Content)> {
                 by: by(),
             }),
         ),
-        (
-            "message_appended_content",
-            Content::MessageAppended(MessageAppendedContentV1 {
-                text: text("\u{732b}\u{304c}\u{597d}\u{304d}"),
-                given_id: Some(text("m-1")),
-                custom_role: Some(text("narrator")),
-                metadata: text("{}"),
-                by: by(),
-            }),
-        ),
+        ("message_appended_content", Content::MessageAppended(message())),
+        ("message_updated_content", Content::MessageUpdated(message())),
         (
             "summarised_content",
             Content::Summarised(SummarisedContentV1 { text: text("Ada talked about cats."), by: by() }),
         ),
+        ("saved_content", Content::Saved(saved())),
+        ("updated_content", Content::Updated(saved())),
+        ("linked_content", Content::Linked(linked())),
+        ("relinked_content", Content::Relinked(linked())),
+        ("image_added_content", Content::ImageAdded(image())),
+        ("image_updated_content", Content::ImageUpdated(image())),
         (
-            "saved_content",
-            Content::Saved(SavedContentV1 {
-                content: text("Ada likes cats."),
-                summary: text("likes cats"),
-                metadata: text("{}"),
-                given_id: None,
-                user_id: None,
-                agent_id: Some(text("helper")),
-                by: by(),
-            }),
-        ),
-        (
-            "linked_content",
-            Content::Linked(LinkedContentV1 {
-                label: Some(text("mother of")),
-                opposite: Some(text("child of")),
-                metadata: text("{}"),
-                given_id: Some(text("r-1")),
-                by: by(),
-            }),
+            "image_stored_content",
+            Content::ImageStored(ImageStoredContentV1 { bytes: vec![0x89, 0x50, 0x4e, 0x47], by: by() }),
         ),
     ]
+}
+
+fn message() -> MessageAppendedContentV2 {
+    let text = PartV1 { part: PartId(uuid(13)), text: Some("\u{732b}".to_owned()), image: None };
+    let image = PartV1 { part: PartId(uuid(12)), text: None, image: Some(ImageId(uuid(12))) };
+    MessageAppendedContentV2 {
+        text: "\u{732b}\u{304c}\u{597d}\u{304d}".to_owned(),
+        parts: vec![text, image],
+        given_id: Some("m-1".to_owned()),
+        custom_role: Some("narrator".to_owned()),
+        metadata: "{}".to_owned(),
+        by: by(),
+    }
+}
+
+fn saved() -> SavedContentV1 {
+    SavedContentV1 {
+        content: "Ada likes cats.".to_owned(),
+        summary: "likes cats".to_owned(),
+        metadata: "{}".to_owned(),
+        given_id: None,
+        user_id: None,
+        agent_id: Some("helper".to_owned()),
+        by: by(),
+    }
+}
+
+fn linked() -> LinkedContentV1 {
+    LinkedContentV1 {
+        label: Some("mother of".to_owned()),
+        opposite: Some("child of".to_owned()),
+        metadata: "{}".to_owned(),
+        given_id: Some("r-1".to_owned()),
+        by: by(),
+    }
+}
+
+fn image() -> ImageAddedContentV1 {
+    ImageAddedContentV1 {
+        description: Some("a cat on a roof".to_owned()),
+        metadata: r#"{"a":1}"#.to_owned(),
+        given_id: Some("i-1".to_owned()),
+        by: by(),
+    }
 }

@@ -13,7 +13,7 @@ pub use delete::Delete;
 use memlog_events::{
     code::StreamKind,
     event::Facts,
-    ids::{Digest, MessageId, Micros, Slot, SpeakerId},
+    ids::{Digest, ImageId, MessageId, Micros, Slot, SpeakerId},
 };
 pub use remove_speaker::RemoveSpeaker;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct Profile {
 
 impl Aggregate for Profile {
     const KIND: StreamKind = StreamKind::PROFILE;
-    const SNAPSHOT_LAYOUT: u16 = 1;
+    const SNAPSHOT_LAYOUT: u16 = 2;
 
     fn evolve(&mut self, facts: &Facts, _: Micros) {
         match facts {
@@ -73,6 +73,10 @@ impl HoldsRecords for Profile {
     }
 
     fn expired_messages(&self, _: Micros) -> Vec<(MessageId, Slot)> {
+        Vec::new()
+    }
+
+    fn expired_images(&self, _: Micros) -> Vec<(ImageId, Slot)> {
         Vec::new()
     }
 

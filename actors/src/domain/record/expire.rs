@@ -1,11 +1,11 @@
 //! Expire: what the clock has made unreachable is erased.
 
-use memlog_events::event::{ExpiredV1, Facts};
+use memlog_events::event::{ExpiredV1, Facts, ImageDeletedV1};
 
 use super::{HoldsRecords, summary_erased};
 use crate::domain::{Command, Decision, Fact, Inputs, Place, Rejection};
 
-/// Erases every record and message of the stream whose time is over.
+/// Erases every record, message and image of the stream whose time is over.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expire;
 
@@ -20,15 +20,19 @@ impl<A: HoldsRecords> Command<A> for Expire {
         let over = |record: &super::RecordState| record.expires_at.is_some_and(|at| at <= now);
         let due = state.records().records.iter().filter(|(_, record)| over(record));
         let records: Vec<_> = due.map(|(id, record)| (*id, record.slot)).collect();
-        let messages = state.expired_messages(now);
-        if records.is_empty() && messages.is_empty() {
-            return Ok(Decision::nothing(()));
+        let (messages, images) = (state.expired_messages(now), state.expired_images(now));
+        let mut events = Vec::new();
+        if !images.is_empty() {
+            events.push(Fact { facts: Facts::ImageDeleted(ImageDeletedV1 { images }), content: None });
         }
-        let ids: Vec<_> = records.iter().map(|record| record.0).collect();
-        let relations = state.records().relations_of(&ids);
-        let expired = ExpiredV1 { records, messages, relations };
-        let fact = Fact { facts: Facts::Expired(expired), content: None };
-        Ok(Decision::of(std::iter::once(fact).chain(summary_erased(state)).collect(), ()))
+        if !records.is_empty() || !messages.is_empty() {
+            let ids: Vec<_> = records.iter().map(|record| record.0).collect();
+            let relations = state.records().relations_of(&ids);
+            let expired = ExpiredV1 { records, messages, relations };
+            events.push(Fact { facts: Facts::Expired(expired), content: None });
+            events.extend(summary_erased(state));
+        }
+        Ok(Decision::of(events, ()))
     }
 }
 

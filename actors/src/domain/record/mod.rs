@@ -1,24 +1,36 @@
 //! Records and their links: state inside a thread or a profile, since links, duplicates and supersession are one stream.
 
+mod add;
+mod delete;
 mod expire;
 mod forget;
+mod link;
+mod relink;
 mod remember;
 mod supersede;
+mod unlink;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use add::{Add, Added};
+pub use delete::DeleteRecord;
 pub use expire::Expire;
 pub use forget::{Forget, Forgotten};
+pub use link::{Link, NewLink, tuple_digest};
 use memlog_events::{
     batch::{Claim, Holder},
     code::{LinkCode, TypeCode},
-    event::{ByV1, Content, Facts, SavedContentV1, SavedV1, SummaryErasedV1},
-    ids::{Digest, JobId, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, SpeakerId},
+    event::{ByV1, Content, Facts, SavedContentV1, SavedV1, SummaryErasedV1, UpdatedV1},
+    ids::{Digest, ImageId, JobId, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, SpeakerId},
 };
+pub use relink::Relink;
 pub use remember::{LETTER_BY_LETTER, Remember, Stored};
 use serde::{Deserialize, Serialize};
 pub(crate) use supersede::replaced;
 pub use supersede::{Invalidate, Supersede};
+pub use unlink::Unlink;
+pub use update::{UpdateRecord, Updated};
 
 use super::{Fact, Inputs, Place, text::normalised};
 
@@ -33,8 +45,12 @@ pub struct RecordState {
     pub speaker: Option<SpeakerId>,
     /// Made from; messages that are gone have left the list.
     pub sources: Vec<MessageId>,
+    /// When what it tells happened.
+    pub timestamp: Option<Micros>,
     /// Set invalid by this successor.
     pub superseded_by: Option<RecordId>,
+    /// Set invalid by somebody.
+    pub invalid: bool,
     /// Unreachable from here on.
     pub expires_at: Option<Micros>,
     /// Of its normalised text.
@@ -82,11 +98,24 @@ impl Records {
                     record.superseded_by = Some(e.new);
                 }
             }
+            Facts::Updated(e) => self.update(e),
+            Facts::StatusSet(e) => {
+                if let Some(record) = self.records.get_mut(&e.record) {
+                    record.invalid = !e.valid;
+                    // Said to hold again: what once took its place says nothing against it any more, but for its links.
+                    record.superseded_by = record.superseded_by.filter(|_| !e.valid);
+                }
+            }
             Facts::Linked(e) => {
                 let state = RelationState { slot: e.slot, link: e.link, source: e.source, target: e.target };
                 self.relations.insert(e.relation, state);
                 for end in [e.source, e.target] {
                     self.links_of.entry(end).or_default().push(e.relation);
+                }
+            }
+            Facts::Relinked(e) => {
+                if let Some(relation) = self.relations.get_mut(&e.relation) {
+                    relation.link = e.link;
                 }
             }
             Facts::Unlinked(e) => self.unlink(e.relation),
@@ -110,7 +139,7 @@ impl Records {
         let says_so =
             |link: &RelationState| link.target == id && invalidates(link.link) && self.is_alive(link.source, now);
         let mut links = self.links_of.get(&id).into_iter().flatten().filter_map(|link| self.relations.get(link));
-        record.superseded_by.is_none() && !links.any(says_so)
+        record.superseded_by.is_none() && !record.invalid && !links.any(says_so)
     }
 
     /// Whether it is there, its time not over, and valid: one that has expired says nothing any more.
@@ -134,6 +163,23 @@ impl Records {
         let links = ids.iter().filter_map(|id| self.links_of.get(id)).flatten().copied();
         let links: BTreeSet<RelationId> = links.collect();
         links.into_iter().filter_map(|id| Some((id, self.relations.get(&id)?.slot))).collect()
+    }
+
+    /// The living links between two records, whichever way they go.
+    pub fn between(&self, one: RecordId, other: RecordId) -> impl Iterator<Item = (RelationId, &RelationState)> {
+        let links = self.links_of.get(&one).into_iter().flatten();
+        let links = links.filter_map(|id| Some((*id, self.relations.get(id)?)));
+        links.filter(move |(_, link)| link.source == other || link.target == other)
+    }
+
+    fn update(&mut self, e: &UpdatedV1) {
+        let Some(record) = self.records.get_mut(&e.record) else { return };
+        let before = std::mem::replace(&mut record.fingerprint, e.fingerprint);
+        (record.timestamp, record.expires_at) = (e.timestamp, e.expires_at);
+        if before != e.fingerprint {
+            retain(&mut self.saying, before, e.record);
+            self.saying.entry(e.fingerprint).or_default().push(e.record);
+        }
     }
 
     fn unlink(&mut self, id: RelationId) {
@@ -182,7 +228,9 @@ impl RecordState {
             record_type: e.record_type,
             speaker: e.speaker,
             sources: e.sources.clone(),
+            timestamp: e.timestamp,
             superseded_by: None,
+            invalid: false,
             expires_at: e.expires_at,
             fingerprint: e.fingerprint,
             id_digest: e.id_digest,
@@ -265,6 +313,8 @@ pub trait HoldsRecords: super::Aggregate {
     fn message_slot(&self, id: MessageId) -> Option<Slot>;
     /// Messages whose time is over.
     fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)>;
+    /// Images whose time is over.
+    fn expired_images(&self, now: Micros) -> Vec<(ImageId, Slot)>;
     /// The slot of its summaries, if it has any.
     fn summary_slot(&self) -> Option<Slot>;
 }

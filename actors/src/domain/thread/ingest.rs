@@ -3,11 +3,11 @@
 use memlog_events::{
     batch::{Claim, Holder, ListKind, Listing, Outcome},
     code::RoleCode,
-    event::{ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV1, MessageAppendedV2},
+    event::{ByV1, Content, ExtractionRequestedV1, Facts, MessageAppendedContentV2, MessageAppendedV2},
     ids::{JobId, KeyPath, MessageId, Micros, Slot, SpeakerId},
 };
 
-use super::{Match, Open, Thread, matched};
+use super::{Match, NewImage, Open, Thread, matched};
 use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone, record::id_digest};
 
 /// A message that comes in.
@@ -24,7 +24,9 @@ pub struct NewMessage {
     /// Unreachable from here on.
     pub expires_at: Option<Micros>,
     /// What was said.
-    pub content: MessageAppendedContentV1,
+    pub content: MessageAppendedContentV2,
+    /// The images among its parts.
+    pub images: Vec<NewImage>,
 }
 
 impl NewMessage {
@@ -57,6 +59,17 @@ pub enum Append {
     All,
 }
 
+/// When memories are made from new messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extraction {
+    /// Never.
+    Off,
+    /// From each batch.
+    AtOnce,
+    /// Once so many messages have come since the last time.
+    Every(u32),
+}
+
 /// Takes a conversation in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ingest {
@@ -68,6 +81,8 @@ pub struct Ingest {
     pub messages: Vec<NewMessage>,
     /// Whether a re-send is looked for.
     pub append: Append,
+    /// When memories are made from them.
+    pub extraction: Extraction,
     /// Who sends them.
     pub by: ByV1,
 }
@@ -126,7 +141,8 @@ impl Command<Thread> for Ingest {
                 message.appended(id, ordinal, by_what, stream_slot, place, inputs, &mut decision);
             }
         }
-        let job = self.request(&new, stream_slot, place, inputs, &mut decision);
+        let due = self.due(&new, state, inputs);
+        let job = request(&due, self.namespace_digest, &self.by, stream_slot, place, inputs, &mut decision);
         let Decision { events, claims, listed, .. } = decision;
         let answer = Ingested { messages: ids, accepted: new.len() as u64, job };
         Ok(Decision { events, claims, listed, answer })
@@ -134,26 +150,39 @@ impl Command<Thread> for Ingest {
 }
 
 impl Ingest {
-    /// Promises the extraction of what is new.
-    fn request(
-        &self,
-        new: &[MessageId],
-        stream_slot: Slot,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-        decision: &mut Decision<()>,
-    ) -> Option<JobId> {
-        if new.is_empty() {
-            return None;
-        }
-        let job = JobId(inputs.uuid());
-        let facts = Facts::ExtractionRequested(ExtractionRequestedV1 { job, messages: new.to_vec() });
-        decision.events.push(Fact { facts, content: by_alone(&self.by, place, stream_slot) });
-        let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: Slot::NONE };
-        let namespace = self.namespace_digest;
-        decision.listed.push(Listing { namespace, kind: ListKind::Jobs, id: job.0, stream: place.key, keys });
-        Some(job)
+    /// The messages to extract from now: those that came since the last time, if they are enough.
+    fn due(&self, new: &[MessageId], state: &Thread, inputs: &dyn Inputs) -> Vec<MessageId> {
+        let enough = match self.extraction {
+            Extraction::Off => return Vec::new(),
+            Extraction::AtOnce => return new.to_vec(),
+            Extraction::Every(enough) => enough as usize,
+        };
+        let waiting = state.messages.get(state.unasked as usize..).unwrap_or_default();
+        let waiting = waiting.iter().filter(|message| state.living(message.id, inputs.now()).is_some());
+        let due: Vec<_> = waiting.map(|message| message.id).chain(new.iter().copied()).collect();
+        if due.len() < enough || new.is_empty() { Vec::new() } else { due }
     }
+}
+
+/// Promises the extraction of these messages; nothing for none.
+pub(super) fn request(
+    messages: &[MessageId],
+    namespace: [u8; 16],
+    by: &ByV1,
+    stream_slot: Slot,
+    place: &Place,
+    inputs: &mut dyn Inputs,
+    decision: &mut Decision<()>,
+) -> Option<JobId> {
+    if messages.is_empty() {
+        return None;
+    }
+    let job = JobId(inputs.uuid());
+    let facts = Facts::ExtractionRequested(ExtractionRequestedV1 { job, messages: messages.to_vec() });
+    decision.events.push(Fact { facts, content: by_alone(by, place, stream_slot) });
+    let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: Slot::NONE };
+    decision.listed.push(Listing { namespace, kind: ListKind::Jobs, id: job.0, stream: place.key, keys });
+    Some(job)
 }
 
 impl NewMessage {
@@ -187,6 +216,9 @@ impl NewMessage {
         };
         let content = Some((Content::MessageAppended(self.content.clone()), keys));
         decision.events.push(Fact { facts: Facts::MessageAppended(facts), content });
+        for image in &self.images {
+            image.added(Some(message), self.expires_at, stream_slot, place, inputs, decision);
+        }
     }
 }
 
@@ -225,6 +257,20 @@ mod tests {
         let record = given.do_(Remember { open: None, record: NewRecord { sources, ..record("a fact") } }).record;
         given.do_(Forget { record, by: ByV1::default() });
         assert_eq!(given.do_(ingest("trip", &["a", "b"])).accepted, 0);
+    }
+
+    // A model that reads ten messages at once costs a tenth of one that reads each.
+    #[test]
+    fn extraction_waits_until_enough_has_come() {
+        let every =
+            |texts: &[&str]| Ingest { append: Append::All, extraction: Extraction::Every(3), ..ingest("trip", texts) };
+        let mut given = Story::<Thread>::new();
+        assert_eq!(given.do_(every(&["a", "b"])).job, None);
+        let second = given.do_(every(&["c", "d"]));
+        assert_eq!(given.state.jobs[&second.job.expect("enough")].1.len(), 4);
+        assert_eq!(given.do_(every(&["e"])).job, None);
+        let never = Ingest { extraction: Extraction::Off, ..every(&["f", "g", "h"]) };
+        assert_eq!(given.do_(never).job, None);
     }
 
     #[test]

@@ -1,28 +1,36 @@
 //! The thread: a conversation - its messages, the records made from them, their links and its extraction jobs.
 
 mod apply_extraction;
+mod create;
 mod delete;
+mod delete_message;
 mod fail_extraction;
+mod image;
 mod ingest;
 mod open;
 mod resend;
 mod retry_extraction;
+mod update_message;
 
 use std::collections::BTreeMap;
 
 pub use apply_extraction::{Applied, ApplyExtraction, Found, NewSummary, Said};
+pub use create::Create;
 pub use delete::Delete;
+pub use delete_message::{DeleteMessage, MessageDeleted};
 pub use fail_extraction::FailExtraction;
-pub use ingest::{Append, Ingest, Ingested, NewMessage, resend_digest};
+pub use image::{ImageState, NewImage};
+pub use ingest::{Append, Extraction, Ingest, Ingested, NewMessage, resend_digest};
 use memlog_events::{
     code::StreamKind,
     event::Facts,
-    ids::{Digest, JobId, MessageId, Micros, Slot, SpeakerId},
+    ids::{Digest, ImageId, JobId, MessageId, Micros, Slot, SpeakerId},
 };
 pub use open::Open;
 pub use resend::{Match, matched};
 pub use retry_extraction::RetryExtraction;
 use serde::{Deserialize, Serialize};
+pub use update_message::{MessageUpdated, UpdateMessage};
 
 use super::{
     Aggregate,
@@ -83,9 +91,13 @@ pub struct Thread {
     pub records: Records,
     /// Its jobs and the messages each looks at.
     pub jobs: BTreeMap<JobId, (JobState, Vec<MessageId>)>,
+    /// The first message, by ordinal, that no extraction was asked for yet.
+    pub unasked: u32,
+    /// Living images.
+    pub images: BTreeMap<ImageId, ImageState>,
     /// Its summaries, if it has any.
     pub summary: Option<SummaryState>,
-    /// How often something of it was erased or superseded: a summary that was begun before the last time may repeat it.
+    /// How often something of it was erased, changed or superseded: a summary that was begun before the last time may repeat it.
     pub changes: u32,
 }
 
@@ -108,7 +120,7 @@ impl Thread {
 
 impl Aggregate for Thread {
     const KIND: StreamKind = StreamKind::THREAD;
-    const SNAPSHOT_LAYOUT: u16 = 2;
+    const SNAPSHOT_LAYOUT: u16 = 3;
 
     fn evolve(&mut self, facts: &Facts, _: Micros) {
         self.records.evolve(facts);
@@ -130,27 +142,51 @@ impl Aggregate for Thread {
                     expires_at: e.expires_at,
                 });
             }
+            Facts::MessageUpdated(e) => {
+                if let Some(ordinal) = self.ordinals.get(&e.message) {
+                    let message = &mut self.messages[*ordinal as usize];
+                    (message.digest, message.expires_at) = (e.digest, e.expires_at);
+                }
+            }
             Facts::MessageDeleted(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::Forgot(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::Expired(e) => self.gone(e.messages.iter().map(|m| m.0)),
             Facts::Summarised(e) => self.summary = Some(SummaryState { slot: e.slot, through: e.through }),
             Facts::SummaryErased(_) => self.summary = None,
             Facts::ExtractionRequested(e) => {
+                self.asked(&e.messages);
                 self.jobs.insert(e.job, (JobState::Open, e.messages.clone()));
             }
             Facts::ExtractionCompleted(e) => self.set_job(e.job, JobState::Done),
             Facts::ExtractionFailed(e) => self.set_job(e.job, JobState::Failed),
-            _ => {}
+            other => image::evolve(&mut self.images, other),
         }
     }
 }
 
-/// Whether an event erases or supersedes something that its thread said.
+/// Whether an event erases, changes or supersedes something that its thread said.
 pub(crate) fn changes(facts: &Facts) -> bool {
-    matches!(facts, Facts::MessageDeleted(_) | Facts::Forgot(_) | Facts::Expired(_) | Facts::Superseded(_))
+    matches!(
+        facts,
+        Facts::MessageDeleted(_)
+            | Facts::MessageUpdated(_)
+            | Facts::Forgot(_)
+            | Facts::Expired(_)
+            | Facts::Superseded(_)
+            | Facts::Updated(_)
+    )
 }
 
 impl Thread {
+    /// A job may leave out messages that are gone, but none that is there before its last.
+    fn asked(&mut self, messages: &[MessageId]) {
+        let ordinals: Vec<u32> = messages.iter().filter_map(|id| self.ordinals.get(id)).copied().collect();
+        // One that looks at a changed message again asks for nothing new.
+        if let Some(last) = ordinals.iter().max().filter(|_| ordinals.iter().any(|at| *at >= self.unasked)) {
+            self.unasked = last + 1;
+        }
+    }
+
     fn set_job(&mut self, id: JobId, state: JobState) {
         if let Some(job) = self.jobs.get_mut(&id) {
             job.0 = state;
@@ -178,6 +214,11 @@ impl HoldsRecords for Thread {
     fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)> {
         let over = |message: &&MessageState| message.expires_at.is_some_and(|at| at <= now);
         self.messages.iter().filter(over).filter_map(|message| Some((message.id, message.slot?))).collect()
+    }
+
+    fn expired_images(&self, now: Micros) -> Vec<(ImageId, Slot)> {
+        let over = |image: &ImageState| image.expires_at.is_some_and(|at| at <= now);
+        self.images.iter().filter(|(_, image)| over(image)).map(|(id, image)| (*id, image.slot)).collect()
     }
 
     fn summary_slot(&self) -> Option<Slot> {

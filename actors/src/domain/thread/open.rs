@@ -21,6 +21,10 @@ pub struct Open {
     pub user_id: Option<String>,
     /// The agent.
     pub agent_id: Option<String>,
+    /// A JSON object as text.
+    pub metadata: String,
+    /// A JSON object as text.
+    pub settings: String,
     /// Who opens it.
     pub by: ByV1,
 }
@@ -34,8 +38,8 @@ impl Open {
             thread_id: self.thread_id.clone(),
             user_id: self.user_id.clone(),
             agent_id: self.agent_id.clone(),
-            metadata: "{}".to_owned(),
-            settings: "{}".to_owned(),
+            metadata: self.metadata.clone(),
+            settings: self.settings.clone(),
             by: self.by.clone(),
         };
         let fact = Fact {

@@ -2,7 +2,7 @@
 
 use memlog_events::{
     code::TypeCode,
-    event::{Content, Facts, LinkedContentV1, MessageAppendedContentV1, MessageAppendedV2, SavedContentV1, SavedV1},
+    event::{Content, Facts, MessageAppendedContentV2, MessageAppendedV2, SavedContentV1, SavedV1},
     ids::{MessageId, RecordId, RelationId, Slot},
     log::{Sealed, Stored},
 };
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{Catalog, Doc, Job, Relation, Speaker, Thread, ThreadSummary};
 use crate::{
-    api::{job, record::ItemType},
+    api::{job, record::ItemType, thread::Settings},
     domain::{record::invalidates, thread::changes},
     recall::asks,
 };
@@ -23,6 +23,8 @@ pub enum Effect {
     Index(u32, String),
     /// A document is gone.
     Drop(u32),
+    /// A document has another text now, or none.
+    Replace(u32, Option<String>),
     /// A document's text is the same, but who said it is not shown any more.
     Retag(u32),
 }
@@ -45,9 +47,7 @@ impl Catalog {
             self.threads[thread as usize].updated_at = event.head.time;
         }
         let effects = self.fold(event, content, thread);
-        if let Facts::Forgot(_) | Facts::Expired(_) | Facts::Superseded(_) = event.facts {
-            self.touch(event);
-        }
+        self.touch(event);
         if changes(&event.facts) {
             self.change_thread(thread, |thread| thread.changes += 1);
         }
@@ -77,18 +77,21 @@ impl Catalog {
                 self.set_invalid(e.old, e.new);
                 self.summary_is_outdated(e.old);
             }
+            (Facts::MessageUpdated(e), content) => return self.message_updated(event, e, content),
+            (Facts::Updated(e), content) => return self.record_updated(event, e, content),
+            (Facts::StatusSet(e), _) => self.status_set(e),
             (Facts::Linked(e), content) => {
-                let labels = match content {
-                    Some(Content::Linked(LinkedContentV1 { label: Some(label), opposite, .. })) => {
-                        Some((label, opposite))
-                    }
-                    _ => None,
-                };
-                let (link, source, target) = (e.link, e.source, e.target);
-                if invalidates(link) {
-                    self.summary_is_outdated(target);
+                if invalidates(e.link) {
+                    self.summary_is_outdated(e.target);
                 }
-                self.link(e.relation, Relation { slot: e.slot, link, labels, source, target });
+                self.linked(event, e, content);
+            }
+            (Facts::Relinked(e), content) => self.relinked(event, e, content),
+            (Facts::ImageAdded(e), content) => return self.image_added(event, e, content, thread),
+            (Facts::ImageStored(e), _) => self.image_stored(event, e),
+            (Facts::ImageUpdated(e), content) => return self.image_updated(event, e, content),
+            (Facts::ImageDeleted(e), _) => {
+                return e.images.iter().filter_map(|image| self.remove(image.0.0)).collect();
             }
             (Facts::Unlinked(e), _) => self.unlink(e.relation),
             (Facts::Summarised(e), Some(Content::Summarised(_))) => {
@@ -117,8 +120,10 @@ impl Catalog {
 
     fn begin_thread(&mut self, event: &Stored, slot: Slot, content: Option<Content>) {
         let number = self.threads.len() as u32;
-        let (thread_id, user_id, agent_id) = match content {
-            Some(Content::ThreadCreated(content)) => (content.thread_id, content.user_id, content.agent_id),
+        let (thread_id, user_id, agent_id, metadata, settings) = match content {
+            Some(Content::ThreadCreated(it)) => {
+                (it.thread_id, it.user_id, it.agent_id, json(&it.metadata), settings(&it.settings))
+            }
             _ => Default::default(),
         };
         if !thread_id.is_empty() {
@@ -131,6 +136,9 @@ impl Catalog {
             thread_id,
             user_id,
             agent_id,
+            metadata,
+            settings,
+            images: Vec::new(),
             messages: Vec::new(),
             digests: Vec::new(),
             created_at: event.head.time,
@@ -153,9 +161,10 @@ impl Catalog {
             _ => None,
         };
         let (text, given, metadata) = match content {
-            Some(MessageAppendedContentV1 { text, given_id, metadata, .. }) => (Some(text), given_id, json(&metadata)),
+            Some(MessageAppendedContentV2 { text, given_id, metadata, .. }) => (Some(text), given_id, json(&metadata)),
             None => (None, None, None),
         };
+        let (user, agent) = self.owners(thread, None, None);
         let doc = self.insert(Doc {
             id: e.message.0,
             given: given.map(Into::into),
@@ -169,6 +178,8 @@ impl Catalog {
             timestamp: e.timestamp,
             offset_seconds: e.offset_seconds,
             expires_at: e.expires_at,
+            user,
+            agent,
             metadata,
             erased: text.is_none(),
             ..Doc::at(event)
@@ -178,7 +189,7 @@ impl Catalog {
             thread.messages.push(Some(doc));
             thread.digests.push(e.digest);
         }
-        text.map(|text| Effect::Index(doc, text)).into_iter().collect()
+        text.filter(|text| !text.is_empty()).map(|text| Effect::Index(doc, text)).into_iter().collect()
     }
 
     fn record(&mut self, event: &Stored, e: &SavedV1, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
@@ -186,10 +197,13 @@ impl Catalog {
             Some(Content::Saved(content)) => Some(content),
             _ => None,
         };
-        let (text, given, metadata) = match content {
-            Some(SavedContentV1 { content, given_id, metadata, .. }) => (Some(content), given_id, json(&metadata)),
-            None => (None, None, None),
+        let (text, given, metadata, user, agent) = match content {
+            Some(SavedContentV1 { content, given_id, metadata, user_id, agent_id, .. }) => {
+                (Some(content), given_id, json(&metadata), user_id, agent_id)
+            }
+            None => Default::default(),
         };
+        let (user, agent) = self.owners(thread, user.as_deref(), agent.as_deref());
         let doc = self.insert(Doc {
             id: e.record.0,
             given: given.map(Into::into),
@@ -202,6 +216,8 @@ impl Catalog {
             expires_at: e.expires_at,
             sources: e.sources.clone(),
             fingerprint: Some(e.fingerprint),
+            user,
+            agent,
             metadata,
             erased: text.is_none(),
             ..Doc::at(event)
@@ -214,7 +230,31 @@ impl Catalog {
         text.map(|text| Effect::Index(doc, text)).into_iter().collect()
     }
 
-    fn insert(&mut self, it: Doc) -> u32 {
+    /// Whose a document is: its own owners, else its thread's.
+    pub(super) fn owners(
+        &mut self,
+        thread: Option<u32>,
+        user: Option<&str>,
+        agent: Option<&str>,
+    ) -> (Option<u32>, Option<u32>) {
+        let (mut user, mut agent) = (user.map(str::to_owned), agent.map(str::to_owned));
+        if let Some(thread) = thread.and_then(|thread| self.thread(thread)) {
+            user = user.or_else(|| thread.user_id.clone());
+            agent = agent.or_else(|| thread.agent_id.clone());
+        }
+        (user.map(|name| self.numbered(&name)), agent.map(|name| self.numbered(&name)))
+    }
+
+    pub(super) fn doc_mut(&mut self, id: Uuid) -> Option<(u32, &mut Doc)> {
+        let doc = self.by_uuid(id)?;
+        Some((doc, self.docs[doc as usize].as_mut()?))
+    }
+
+    pub(super) fn threads_mut(&mut self) -> &mut [Thread] {
+        &mut self.threads
+    }
+
+    pub(super) fn insert(&mut self, it: Doc) -> u32 {
         let doc = self.docs.len() as u32;
         self.by_uuid.insert(it.id, doc);
         self.by_slot.insert(it.slot, doc);
@@ -232,23 +272,29 @@ impl Catalog {
         }
     }
 
-    fn change_thread(&mut self, number: Option<u32>, change: impl FnOnce(&mut Thread)) {
+    pub(super) fn change_thread(&mut self, number: Option<u32>, change: impl FnOnce(&mut Thread)) {
         if let Some(thread) = number.and_then(|number| self.threads.get_mut(number as usize)) {
             change(thread);
         }
     }
 
     /// A record that no longer holds may be told in the summary of its thread.
-    fn summary_is_outdated(&mut self, record: RecordId) {
+    pub(super) fn summary_is_outdated(&mut self, record: RecordId) {
         let thread = self.by_uuid(record.0).and_then(|doc| self.doc(doc)?.thread);
         self.change_thread(thread, |thread| thread.summary = None);
     }
 
-    /// A record that an event changed shows when.
+    /// What an event changed shows when.
     fn touch(&mut self, event: &Stored) {
-        if let Facts::Superseded(e) = &event.facts
-            && let Some(it) = self.by_uuid(e.old.0).and_then(|doc| self.docs[doc as usize].as_mut())
-        {
+        let changed = match &event.facts {
+            Facts::Superseded(e) => e.old.0,
+            Facts::Updated(e) => e.record.0,
+            Facts::StatusSet(e) => e.record.0,
+            Facts::MessageUpdated(e) => e.message.0,
+            Facts::ImageUpdated(e) => e.image.0,
+            _ => return,
+        };
+        if let Some(it) = self.by_uuid(changed).and_then(|doc| self.docs[doc as usize].as_mut()) {
             it.updated_at = event.head.time;
             it.version += 1;
         }
@@ -306,11 +352,15 @@ impl Catalog {
         }
         self.made_from.remove(&MessageId(it.id));
         self.ordered.remove(&(it.created_at, it.id));
-        if it.item == ItemType::Message
-            && let Some(thread) = it.thread.and_then(|thread| self.threads.get_mut(thread as usize))
-            && let Some(place) = thread.messages.get_mut(it.ordinal as usize)
-        {
-            *place = None;
+        if let Some(thread) = it.thread.and_then(|thread| self.threads.get_mut(thread as usize)) {
+            let places = match it.item {
+                ItemType::Message => &mut thread.messages,
+                ItemType::Image => &mut thread.images,
+                _ => return Some(Effect::Drop(doc)),
+            };
+            if let Some(place) = places.get_mut(it.ordinal as usize) {
+                *place = None;
+            }
         }
         Some(Effect::Drop(doc))
     }
@@ -322,7 +372,8 @@ impl Catalog {
             self.by_thread_id.remove(&thread.thread_id);
         }
         thread.thread_id.clear();
-        (thread.user_id, thread.agent_id) = (None, None);
+        (thread.user_id, thread.agent_id, thread.metadata) = (None, None, None);
+        (thread.settings, thread.images) = (Settings::default(), Vec::new());
         (thread.messages, thread.digests, thread.summary) = (Vec::new(), Vec::new(), None);
         self.jobs.retain(|_, job| job.thread != number);
         let theirs: Vec<Uuid> = self.docs().filter(|(_, it)| it.thread == Some(number)).map(|(_, it)| it.id).collect();
@@ -359,7 +410,7 @@ impl Catalog {
 
 impl Doc {
     /// A blank row for what an event creates.
-    fn at(event: &Stored) -> Self {
+    pub(super) fn at(event: &Stored) -> Self {
         Self {
             id: Uuid::nil(),
             given: None,
@@ -379,6 +430,10 @@ impl Doc {
             version: 1,
             sources: Vec::new(),
             superseded_by: None,
+            invalid: false,
+            user: None,
+            agent: None,
+            image: None,
             fingerprint: None,
             metadata: None,
             erased: false,
@@ -387,9 +442,14 @@ impl Doc {
 }
 
 /// The client's own fields; none if there are none.
-fn json(text: &str) -> Option<Box<Map<String, Value>>> {
+pub(super) fn json(text: &str) -> Option<Box<Map<String, Value>>> {
     let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
     (!fields.is_empty()).then(|| Box::new(fields))
+}
+
+/// What the client chose; settings that a later version wrote are read as far as this one knows them, which is not at all.
+fn settings(text: &str) -> Settings {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 /// What a type code means to clients; one that is not known yet reads as the general type.

@@ -2,14 +2,15 @@
 
 use memlog_events::{
     code::RoleCode,
+    event::ImageFormV1,
     ids::{Digest, JobId, MessageId, Micros, RecordId, Slot, SpeakerId, StreamId, Version},
 };
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::api::{job, record::ItemType};
+use crate::api::{job, record::ItemType, thread::Settings};
 
-/// A record or a message.
+/// A record, a message or an image.
 #[derive(Clone, Debug)]
 pub struct Doc {
     /// Its UUID.
@@ -48,6 +49,14 @@ pub struct Doc {
     pub sources: Vec<MessageId>,
     /// Set invalid by this successor.
     pub superseded_by: Option<RecordId>,
+    /// Set invalid by somebody.
+    pub invalid: bool,
+    /// The owner, by its number among the catalog's names.
+    pub user: Option<u32>,
+    /// The agent, by its number among the catalog's names.
+    pub agent: Option<u32>,
+    /// What an image is besides.
+    pub image: Option<Box<Image>>,
     /// A record's, of its normalised text.
     pub fingerprint: Option<Digest>,
     /// The client's own fields, if there are any.
@@ -66,6 +75,17 @@ impl Doc {
     pub fn when(&self) -> Micros {
         self.timestamp.unwrap_or(self.created_at)
     }
+}
+
+/// What an image is besides what every document is.
+#[derive(Clone, Copy, Debug)]
+pub struct Image {
+    /// What its bytes are.
+    pub form: ImageFormV1,
+    /// The message that it is a part of.
+    pub message: Option<MessageId>,
+    /// Version of its stream at which its bytes lie.
+    pub stored_at: Version,
 }
 
 /// The newest summary of a thread that a model wrote.
@@ -90,6 +110,12 @@ pub struct Thread {
     pub user_id: Option<String>,
     /// The agent.
     pub agent_id: Option<String>,
+    /// The client's own fields, if there are any.
+    pub metadata: Option<Box<Map<String, Value>>>,
+    /// As the client chose them.
+    pub settings: Settings,
+    /// Its images, in the order in which they were added; none where one is gone.
+    pub images: Vec<Option<u32>>,
     /// Its messages by ordinal; none where one is gone.
     pub messages: Vec<Option<u32>>,
     /// How each message is known when it is sent again; kept when the message is gone.

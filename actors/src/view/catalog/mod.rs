@@ -3,21 +3,24 @@
 //! Fixed fields only (about 200 bytes a document); texts stay in the log and are read for the few that are shown. Folded from
 //! the profile's events in order of position, up to the head or to any position of the past.
 
+mod changes;
 mod fold;
+mod images;
 mod items;
 mod links;
 mod list;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+pub(in crate::view) use changes::moved_expiry;
 pub use fold::Effect;
-pub use items::{Doc, Job, Speaker, Thread, ThreadSummary};
+pub use items::{Doc, Image, Job, Speaker, Thread, ThreadSummary};
 use memlog_events::ids::{
     Digest, JobId, KeyPath, MessageId, Micros, Position, RecordId, RelationId, Scope, Slot, SpeakerId, StreamId,
 };
 use uuid::Uuid;
 
-pub use self::links::Relation;
+pub use self::links::{BUILT_IN, Relation};
 pub use self::list::{After, ListFilter};
 use crate::api::record::ItemType;
 
@@ -43,6 +46,9 @@ pub struct Catalog {
     docs: Vec<Option<Doc>>,
     by_uuid: HashMap<Uuid, u32>,
     by_given: HashMap<String, u32>,
+    /// Owners and agents of documents, each once, and their numbers.
+    names: Vec<Box<str>>,
+    by_name: HashMap<Box<str>, u32>,
     by_slot: HashMap<Slot, u32>,
     /// Threads by number; deleted ones stay as empty places.
     threads: Vec<Thread>,
@@ -52,6 +58,7 @@ pub struct Catalog {
     jobs: BTreeMap<JobId, Job>,
     relations: HashMap<RelationId, Relation>,
     links_of: HashMap<RecordId, Vec<RelationId>>,
+    given_relations: HashMap<Box<str>, RelationId>,
     fingerprints: HashMap<Digest, Vec<u32>>,
     /// Records by the messages they were made from.
     made_from: HashMap<MessageId, Vec<u32>>,
@@ -101,6 +108,26 @@ impl Catalog {
     /// The number of the document whose slot it is.
     pub fn by_slot(&self, slot: Slot) -> Option<u32> {
         self.by_slot.get(&slot).copied()
+    }
+
+    /// An owner or agent by its number.
+    pub fn name_of(&self, number: u32) -> Option<&str> {
+        self.names.get(number as usize).map(AsRef::as_ref)
+    }
+
+    /// The number of an owner or agent, if any document has it.
+    pub fn number_of(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
+    fn numbered(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.by_name.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.into());
+        self.by_name.insert(name.into(), number);
+        number
     }
 
     /// A thread by number.
@@ -168,6 +195,19 @@ impl Catalog {
         self.docs.iter().enumerate().filter_map(|(at, doc)| Some((at as u32, doc.as_ref()?)))
     }
 
+    pub(super) fn says_now(&mut self, doc: u32, before: Option<Digest>, now: Digest) {
+        if let Some(docs) = before.and_then(|before| self.fingerprints.get_mut(&before)) {
+            docs.retain(|other| *other != doc);
+        }
+        self.fingerprints.entry(now).or_default().push(doc);
+    }
+
+    /// The messages of a thread that are there, in order of arrival.
+    pub fn messages_in(&self, thread: u32, now: Micros) -> impl DoubleEndedIterator<Item = (u32, &Doc)> {
+        let messages = self.thread(thread).map_or(&[][..], |thread| &thread.messages);
+        messages.iter().flatten().filter_map(move |doc| Some((*doc, self.visible(*doc, now)?)))
+    }
+
     /// A valid, visible record of this tag that makes the statement with this fingerprint.
     pub fn saying(&self, fingerprint: Digest, speaker: Option<SpeakerId>, now: Micros) -> Option<u32> {
         self.all_saying(fingerprint, speaker, now).next()
@@ -186,7 +226,7 @@ impl Catalog {
 
     /// A record that is valid and stands under this tag, or under none; a tag that was removed is none.
     pub fn holds_under(&self, doc: u32, speaker: Option<SpeakerId>, now: Micros) -> Option<&Doc> {
-        let it = self.visible(doc, now).filter(|it| it.item != ItemType::Message)?;
+        let it = self.visible(doc, now).filter(|it| it.item.is_record())?;
         let tag = it.speaker.filter(|id| self.speaker_name(*id).is_some());
         (tag == speaker && self.is_valid(doc, now)).then_some(it)
     }
@@ -245,7 +285,7 @@ impl Catalog {
             }
             if it.item == ItemType::Message {
                 counts.messages += 1;
-            } else if self.is_valid(doc, now) {
+            } else if it.item.is_record() && self.is_valid(doc, now) {
                 counts.memories += 1;
             }
         }

@@ -99,13 +99,13 @@ impl Vectors {
         }
     }
 
-    /// Documents by their best chunk.
+    /// Documents by their best chunk. Each is scored over all its chunks: which of them led here, the codes and the graph
+    /// choose roughly, and a document must not have another score than [`Vectors::similarity`] gives it.
     fn fold(&self, query: &PreparedQuery, slots: impl Iterator<Item = u32>, limit: usize) -> Vec<(u32, f32)> {
         let mut best: HashMap<u32, f32> = HashMap::new();
         for slot in slots {
-            let cosine = self.cosine(query, slot);
-            let old = best.entry(self.docs[slot as usize]).or_insert(cosine);
-            *old = old.max(cosine);
+            let doc = self.docs[slot as usize];
+            best.entry(doc).or_insert_with(|| self.similarity(query, doc).unwrap_or(f32::NEG_INFINITY));
         }
         let mut best: Vec<(u32, f32)> = best.into_iter().collect();
         best.sort_unstable_by(best_first);

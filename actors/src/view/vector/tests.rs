@@ -264,6 +264,26 @@ fn assert_tidy(view: &Vectors) {
     assert_eq!(view.docs.iter().filter(|doc| **doc != NONE).count(), view.live);
 }
 
+// A graph may lead to a document by any of its chunks; its score is that of the best one all the same.
+#[test]
+fn a_document_is_scored_by_its_best_chunk_however_it_was_found() {
+    let mut view = Vectors::new(16, SMALL);
+    for doc in 0..60_u32 {
+        for chunk in 0..3_u16 {
+            view.insert(doc, chunk, &Random(u64::from(doc) * 3 + u64::from(chunk) + 1).vector(16));
+        }
+    }
+    view.wait();
+    assert!(view.has_graph());
+    for seed in 1_000..1_200 {
+        let query = Random(seed).vector(16);
+        let prepared = view.prepare(&query);
+        for (doc, score) in view.nearest(&query, 5, &|_| true) {
+            assert_eq!(Some(score), view.similarity(&prepared, doc), "document {doc} of query {seed}");
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u32, u16, u64),

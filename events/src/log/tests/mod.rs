@@ -23,7 +23,7 @@ use super::{Log, Options, append};
 use crate::{
     batch::{Batch, Committed, Draft},
     code::{RoleCode, StreamKind},
-    event::{ByV1, Content, Facts, ForgotV1, MessageAppendedContentV1, MessageAppendedV2},
+    event::{ByV1, Content, Facts, ForgotV1, MessageAppendedContentV2, MessageAppendedV2},
     ids::*,
 };
 
@@ -88,8 +88,9 @@ impl Subject {
             offset_seconds: 0,
             expires_at: None,
         };
-        let content = MessageAppendedContentV1 {
+        let content = MessageAppendedContentV2 {
             text: text.to_owned(),
+            parts: Vec::new(),
             given_id: None,
             custom_role: None,
             metadata: "{}".to_owned(),

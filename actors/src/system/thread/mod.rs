@@ -1,0 +1,80 @@
+//! `thread.*`: one file a family of verbs. `thread_id` is only the address: every verb but `create` and `list` on a thread that
+//! is not there is 404.
+//!
+//! Who changes something reads it, works out what it is to be, and brings that to the thread; `Inner::edits` keeps two from doing so
+//! to the same thing at once.
+
+mod settings;
+mod threads;
+mod ttl;
+mod wait;
+
+use memlog_events::ids::StreamKey;
+
+use super::{System, past::Moment, past::Seen, validate};
+use crate::{
+    api::{AsOf, Context, Error},
+    domain::Place,
+    view::{State, catalog},
+};
+
+/// A thread that is there, and the views it was found in.
+pub(super) struct Here {
+    /// The profile.
+    pub(super) profile: Place,
+    /// The thread's own stream.
+    pub(super) place: Place,
+    /// Its number in the catalog.
+    pub(super) number: u32,
+    /// The views.
+    pub(super) seen: Seen,
+    /// What the views are true for.
+    pub(super) moment: Moment,
+}
+
+impl Here {
+    /// Reads the views; keep it short.
+    pub(super) fn read<T>(&self, look: impl FnOnce(&State, &catalog::Thread) -> T) -> Option<T> {
+        self.seen.read(|state| state.catalog.thread(self.number).map(|thread| look(state, thread)))
+    }
+}
+
+/// What is said of a thread that is not there.
+pub(super) fn no_thread(thread_id: &str) -> Error {
+    Error::not_found("thread_id", thread_id)
+}
+
+impl System {
+    /// Checks what every verb has in common, and finds the thread as of now.
+    pub(super) async fn in_thread(&self, context: &Context, profile: &str, thread_id: &str) -> Result<Here, Error> {
+        self.in_thread_at(context, profile, thread_id, None).await
+    }
+
+    /// The same at a moment.
+    pub(super) async fn in_thread_at(
+        &self,
+        context: &Context,
+        profile: &str,
+        thread_id: &str,
+        as_of: Option<AsOf>,
+    ) -> Result<Here, Error> {
+        validate::context(&self.inner, context)?;
+        validate::profile(profile)?;
+        validate::id("thread_id", thread_id)?;
+        let moment = self.moment(as_of)?;
+        let profile = self.inner.profile(context, profile)?;
+        self.here(profile, thread_id, moment).await
+    }
+
+    /// Finds a thread of a profile.
+    pub(super) async fn here(&self, profile: Place, thread_id: &str, moment: Moment) -> Result<Here, Error> {
+        let seen = self.views_at(profile, moment).await?;
+        let found = seen.read(|state| {
+            let number = state.catalog.session(thread_id)?;
+            Some((number, state.catalog.thread(number)?.stream))
+        });
+        let (number, stream) = found.ok_or_else(|| no_thread(thread_id))?;
+        let place = Place { key: StreamKey { stream, ..profile.key }, ..profile };
+        Ok(Here { profile, place, number, seen, moment })
+    }
+}

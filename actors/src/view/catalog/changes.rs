@@ -1,0 +1,89 @@
+//! What is there already and changes: messages, records, their status and their time.
+
+use memlog_events::{
+    event::{Content, Facts, MessageUpdatedV1, StatusSetV1, UpdatedV1},
+    ids::Micros,
+    log::Stored,
+};
+use uuid::Uuid;
+
+use super::{
+    Catalog,
+    fold::{Effect, json},
+};
+use crate::recall::asks;
+
+/// Whose time an event moves, and to when.
+pub(in crate::view) fn moved_expiry(facts: &Facts) -> Option<(Uuid, Option<Micros>)> {
+    let (id, before, now) = match facts {
+        Facts::MessageUpdated(e) => (e.message.0, e.expires_before, e.expires_at),
+        Facts::Updated(e) => (e.record.0, e.expires_before, e.expires_at),
+        Facts::ImageUpdated(e) => (e.image.0, e.expires_before, e.expires_at),
+        _ => return None,
+    };
+    (before != now).then_some((id, now))
+}
+
+impl Catalog {
+    /// Moves a document's time alone: the past shows what it said then, for as long as it may be shown now.
+    pub(in crate::view) fn move_expiry(&mut self, id: Uuid, expires_at: Option<Micros>) {
+        if let Some((_, it)) = self.doc_mut(id) {
+            it.expires_at = expires_at;
+        }
+    }
+
+    pub(super) fn message_updated(
+        &mut self,
+        event: &Stored,
+        e: &MessageUpdatedV1,
+        content: Option<Content>,
+    ) -> Vec<Effect> {
+        let Some((doc, it)) = self.doc_mut(e.message.0) else { return Vec::new() };
+        it.expires_at = e.expires_at;
+        let (thread, ordinal) = (it.thread, it.ordinal);
+        let mut effects = Vec::new();
+        if let Some(Content::MessageUpdated(said)) = content {
+            (it.at, it.metadata, it.asks) = (event.head.version, json(&said.metadata), asks(&said.text));
+            effects.push(Effect::Replace(doc, Some(said.text).filter(|text| !text.is_empty())));
+        }
+        self.change_thread(thread, |thread| {
+            if let Some(digest) = thread.digests.get_mut(ordinal as usize) {
+                *digest = e.digest;
+            }
+        });
+        effects
+    }
+
+    pub(super) fn record_updated(&mut self, event: &Stored, e: &UpdatedV1, content: Option<Content>) -> Vec<Effect> {
+        let thread = self.by_uuid(e.record.0).and_then(|doc| self.doc(doc)?.thread);
+        let owners = match &content {
+            Some(Content::Updated(said)) => {
+                Some(self.owners(thread, said.user_id.as_deref(), said.agent_id.as_deref()))
+            }
+            _ => None,
+        };
+        let Some((doc, it)) = self.doc_mut(e.record.0) else { return Vec::new() };
+        (it.timestamp, it.expires_at) = (e.timestamp, e.expires_at);
+        let before = it.fingerprint.replace(e.fingerprint);
+        let mut effects = Vec::new();
+        if let (Some(Content::Updated(said)), Some((user, agent))) = (content, owners) {
+            (it.at, it.metadata, it.asks) = (event.head.version, json(&said.metadata), asks(&said.content));
+            (it.user, it.agent) = (user, agent);
+            effects.push(Effect::Replace(doc, Some(said.content)));
+        }
+        if before != Some(e.fingerprint) {
+            self.says_now(doc, before, e.fingerprint);
+        }
+        effects
+    }
+
+    pub(super) fn status_set(&mut self, e: &StatusSetV1) {
+        if let Some((_, it)) = self.doc_mut(e.record.0) {
+            it.invalid = !e.valid;
+            it.superseded_by = it.superseded_by.filter(|_| !e.valid);
+        }
+        if !e.valid {
+            self.summary_is_outdated(e.record);
+        }
+    }
+}
