@@ -16,3 +16,4 @@ mod paging;
 mod people;
 mod speakers;
 mod summaries;
+mod threads;

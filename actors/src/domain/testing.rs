@@ -171,7 +171,7 @@ pub(crate) fn message(text: &str) -> NewMessage {
 
 pub(crate) fn ingest(thread_id: &str, texts: &[&str]) -> Ingest {
     Ingest {
-        open: open(thread_id),
+        open: Some(open(thread_id)),
         namespace_digest: [7; 16],
         messages: texts.iter().map(|text| message(text)).collect(),
         append: Append::News,

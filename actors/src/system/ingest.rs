@@ -180,7 +180,7 @@ impl System {
                 by: by(context),
             };
             let command = Take(thread::Ingest {
-                open,
+                open: Some(open),
                 namespace_digest: self.inner.namespace(context),
                 messages: messages.clone(),
                 append,
@@ -201,7 +201,7 @@ impl System {
     }
 
     /// 409 with the id as the client knows it.
-    async fn id_taken(&self, profile: &Place, id: Uuid, messages: &[NewMessage]) -> Result<Error, Error> {
+    pub(super) async fn id_taken(&self, profile: &Place, id: Uuid, messages: &[NewMessage]) -> Result<Error, Error> {
         let views = self.views(*profile).await?;
         let state = views.read();
         if state.catalog.by_uuid(id).is_some() {

@@ -193,7 +193,7 @@ impl System {
         tokio::task::spawn_blocking(move || extractor.classify(&content)).await.map_err(broken)
     }
 
-    async fn speaker_for(&self, place: &Place, name: Option<&str>) -> Result<Option<SpeakerId>, Error> {
+    pub(super) async fn speaker_for(&self, place: &Place, name: Option<&str>) -> Result<Option<SpeakerId>, Error> {
         let Some(name) = name else { return Ok(None) };
         let seen = Seen::Present(self.views(*place).await?);
         super::speakers::registered(&seen, name).map(Some)
@@ -359,7 +359,7 @@ impl System {
     }
 
     /// A record of a replayed reply; of one that went with its profile only the id can still be said.
-    async fn record_before(
+    pub(super) async fn record_before(
         &self,
         context: &Context,
         profile: &str,
@@ -377,7 +377,7 @@ impl System {
 
     /// A record that was stored just now. Views that find no room at this moment are waited for: a command that is refused has stored
     /// nothing, and this one has.
-    async fn just_stored(&self, place: &Place, record: RecordId) -> Result<Record, Error> {
+    pub(super) async fn just_stored(&self, place: &Place, record: RecordId) -> Result<Record, Error> {
         let late = Instant::now() + ROOM_WAIT_MAX;
         loop {
             match self.one_record(place, record, Moment::Now).await {

@@ -50,6 +50,11 @@ pub(crate) fn profile(name: &str) -> Result<(), Error> {
     chars("profile", name, PROFILE_CHARS_MAX)
 }
 
+/// A short name of the client's own.
+pub(crate) fn name(field: &str, text: &str, max: usize) -> Result<(), Error> {
+    chars(field, text, max)
+}
+
 /// An id that a client gives or asks for.
 pub(crate) fn id(field: &str, id: &str) -> Result<(), Error> {
     chars(field, id, ID_CHARS_MAX)

@@ -46,6 +46,7 @@ pub struct LinkedRecords {
     /// The link's id.
     pub relation_id: String,
 }
+verb!(LinkRecords, "thread", "link_records", LinkedRecords, thread_link_records);
 
 /// `thread.update_record_link`: what is left out stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,7 @@ pub struct LinkUpdated {
     /// 0 or 1.
     pub updated: u64,
 }
+verb!(UpdateRecordLink, "thread", "update_record_link", LinkUpdated, thread_update_record_link);
 
 /// `thread.delete_record_link`: by `relation_id` alone, or by all five of the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -105,6 +107,7 @@ pub struct DeleteRecordLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relation_type: Option<String>,
 }
+verb!(DeleteRecordLink, "thread", "delete_record_link", DeletedOne, thread_delete_record_link);
 
 /// `thread.list_record_links`: both directions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -160,3 +163,4 @@ pub struct RecordLinks {
     /// Oldest first.
     pub links: Vec<RecordLink>,
 }
+verb!(ListRecordLinks, "thread", "list_record_links", RecordLinks, thread_list_record_links);

@@ -88,6 +88,7 @@ pub struct MemoryAdded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
 }
+verb!(AddMemory, "thread", "add_memory", MemoryAdded, thread_add_memory);
 
 /// `thread.update_memory`: what is left out stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -130,6 +131,7 @@ pub struct MemoryUpdated {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
 }
+verb!(UpdateMemory, "thread", "update_memory", MemoryUpdated, thread_update_memory);
 
 /// `thread.delete_memory`: waits for extraction accepted before, up to 300 seconds. Its source messages stay.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -149,3 +151,4 @@ pub struct DeletedOne {
     /// 0 or 1.
     pub deleted: u64,
 }
+verb!(DeleteMemory, "thread", "delete_memory", DeletedOne, thread_delete_memory);

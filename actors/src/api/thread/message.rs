@@ -165,6 +165,7 @@ pub struct MessagesAdded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
 }
+verb!(AddMessages, "thread", "add_messages", MessagesAdded, thread_add_messages);
 
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -239,6 +240,7 @@ pub struct Messages {
     /// In order of arrival.
     pub messages: Vec<Message>,
 }
+verb!(GetMessages, "thread", "get_messages", Messages, thread_get_messages);
 
 /// `thread.get_message`
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -264,6 +266,7 @@ pub struct OneMessage {
     /// The message.
     pub message: Message,
 }
+verb!(GetMessage, "thread", "get_message", OneMessage, thread_get_message);
 
 /// `thread.update_message`: what is left out stays; a new content is extracted from again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -301,6 +304,7 @@ pub struct MessageUpdated {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
 }
+verb!(UpdateMessage, "thread", "update_message", MessageUpdated, thread_update_message);
 
 /// `thread.delete_message`: waits for extraction accepted before, up to 300 seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -328,3 +332,4 @@ pub struct MessageDeleted {
     /// Memories that went, or would go, with it.
     pub memories_forgotten: Vec<String>,
 }
+verb!(DeleteMessage, "thread", "delete_message", MessageDeleted, thread_delete_message);

@@ -73,8 +73,8 @@ pub enum Extraction {
 /// Takes a conversation in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ingest {
-    /// How the thread begins if it has not begun.
-    pub open: Open,
+    /// How the thread begins if it has not begun; none if it must have.
+    pub open: Option<Open>,
     /// Keyed digest of the namespace, for the list of jobs.
     pub namespace_digest: [u8; 16],
     /// The messages, in order.
@@ -123,7 +123,7 @@ impl Command<Thread> for Ingest {
         }
         let (mut decision, stream_slot) = match state.slot {
             Some(slot) => (Decision::nothing(()), slot),
-            None => self.open.begin(place, inputs),
+            None => self.open.as_ref().ok_or(Rejection::Gone)?.begin(place, inputs),
         };
         let incoming: Vec<_> = self.messages.iter().map(|m| m.known_by(place, stream_slot, inputs)).collect();
         let known = match self.append {

@@ -4,6 +4,12 @@
 //! Who changes something reads it, works out what it is to be, and brings that to the thread; `Inner::edits` keeps two from doing so
 //! to the same thing at once.
 
+mod answer;
+mod changes;
+mod content;
+mod links;
+mod memories;
+mod messages;
 mod settings;
 mod threads;
 mod ttl;

@@ -31,34 +31,24 @@ pub(crate) struct Anchors {
 }
 
 impl Ttl {
-    /// From when on something new is unreachable; what is cut to the maximum is told in `warnings`.
-    pub(crate) fn of_new(
-        self,
-        retention: &RetentionSettings,
-        from: Anchors,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Micros>, Error> {
+    /// From when on something new is unreachable. Longer than the maximum is cut to it; [`warnings`] says so.
+    pub(crate) fn of_new(self, retention: &RetentionSettings, from: Anchors) -> Result<Option<Micros>, Error> {
         let from = self.start(from)?;
         let longest = retention.max_ttl_days;
         let days = match self.days {
             None => retention.default_ttl_days.or(longest),
             Some(None) => longest,
-            Some(Some(days)) => Some(cut(checked(days)?, longest, warnings)),
+            Some(Some(days)) => Some(longest.map_or(checked(days)?, |longest| days.min(longest))),
         };
         Ok(days.map(|days| after(from, days)))
     }
 
     /// The same of something that is there already; none if nothing is said, and it stays as it is.
-    pub(crate) fn of_old(
-        self,
-        retention: &RetentionSettings,
-        from: Anchors,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Option<Micros>>, Error> {
+    pub(crate) fn of_old(self, retention: &RetentionSettings, from: Anchors) -> Result<Option<Option<Micros>>, Error> {
         if self == Self::default() {
             return Ok(None);
         }
-        self.of_new(retention, from, warnings).map(Some)
+        self.of_new(retention, from).map(Some)
     }
 
     fn start(self, from: Anchors) -> Result<Micros, Error> {
@@ -81,17 +71,17 @@ pub(crate) fn checked(days: f64) -> Result<f64, Error> {
     Err(Error::invalid("ttl_days", message).with("limit", if days < 1.0 { 1.0 } else { TTL_DAYS_MAX }))
 }
 
-fn cut(days: f64, longest: Option<f64>, warnings: &mut Vec<String>) -> f64 {
-    match longest {
-        Some(longest) if days > longest => {
-            let warning = format!("ttl_days of {days} was cut to the thread's maximum of {longest} days");
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-            longest
+/// What is told of days that were cut to the maximum; none if none were.
+pub(crate) fn warnings(days: impl IntoIterator<Item = f64>, longest: Option<f64>) -> Option<Vec<String>> {
+    let longest = longest?;
+    let mut warnings = Vec::new();
+    for days in days.into_iter().filter(|days| *days > longest) {
+        let warning = format!("ttl_days of {days} was cut to the thread's maximum of {longest} days");
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
         }
-        _ => days,
     }
+    (!warnings.is_empty()).then_some(warnings)
 }
 
 /// The latest instant that can be shown is as good as never.
@@ -109,10 +99,9 @@ mod tests {
     const DAY: i64 = 86_400_000_000;
 
     fn of(ttl: Ttl, default: Option<f64>, max: Option<f64>) -> (Option<i64>, usize) {
-        let (mut warnings, retention) =
-            (Vec::new(), RetentionSettings { default_ttl_days: default, max_ttl_days: max });
-        let at = ttl.of_new(&retention, FROM, &mut warnings).expect("accepted");
-        (at.map(|at| at.0), warnings.len())
+        let retention = RetentionSettings { default_ttl_days: default, max_ttl_days: max };
+        let at = ttl.of_new(&retention, FROM).expect("accepted");
+        (at.map(|at| at.0), warnings(ttl.days.flatten(), max).map_or(0, |warnings| warnings.len()))
     }
 
     // Each row of the rules: left out, null, a number, each with and without a default and a maximum.
@@ -137,9 +126,8 @@ mod tests {
 
     #[test]
     fn what_is_no_time_to_live_is_refused() {
-        let refused = |ttl: Ttl, from: Anchors| {
-            ttl.of_new(&RetentionSettings::default(), from, &mut Vec::new()).expect_err("refused").fields
-        };
+        let refused =
+            |ttl: Ttl, from: Anchors| ttl.of_new(&RetentionSettings::default(), from).expect_err("refused").fields;
         for days in [0.0, 0.99, -1.0, 36_501.0, f64::NAN] {
             assert_eq!(refused(Ttl { days: Some(Some(days)), anchor: None }, FROM)["field"], "ttl_days", "{days}");
         }
@@ -149,7 +137,7 @@ mod tests {
 
     #[test]
     fn left_out_of_a_change_nothing_changes() {
-        let of_old = |ttl: Ttl| ttl.of_old(&RetentionSettings::default(), FROM, &mut Vec::new()).expect("accepted");
+        let of_old = |ttl: Ttl| ttl.of_old(&RetentionSettings::default(), FROM).expect("accepted");
         assert_eq!(of_old(Ttl::default()), None);
         assert_eq!(of_old(Ttl { days: Some(None), anchor: None }), Some(None));
         assert_eq!(of_old(Ttl { days: None, anchor: Some(TtlAnchor::CreatedAt) }), Some(None));

@@ -250,10 +250,6 @@ impl Catalog {
         Some((doc, self.docs[doc as usize].as_mut()?))
     }
 
-    pub(super) fn threads_mut(&mut self) -> &mut [Thread] {
-        &mut self.threads
-    }
-
     pub(super) fn insert(&mut self, it: Doc) -> u32 {
         let doc = self.docs.len() as u32;
         self.by_uuid.insert(it.id, doc);

@@ -238,6 +238,12 @@ impl Catalog {
         records.any(|doc| !self.is_valid(*doc, now))
     }
 
+    /// The records that rest on this message alone.
+    pub fn made_from_alone(&self, message: MessageId, now: Micros) -> Vec<u32> {
+        let records = self.made_from.get(&message).into_iter().flatten().copied();
+        records.filter(|doc| self.visible(*doc, now).is_some_and(|it| it.sources == [message])).collect()
+    }
+
     /// The message `offset` places away in the same thread, past those that are gone.
     pub fn beside(&self, doc: u32, offset: i32) -> Option<u32> {
         let it = self.doc(doc)?;
