@@ -14,6 +14,18 @@ pub const METADATA_BYTES_MAX: usize = 16_384;
 pub const QUERY_BYTES_MAX: usize = 1_024;
 /// A session's (thread's) id, and any id that a client gives.
 pub const ID_CHARS_MAX: usize = 64;
+/// A memory's (notebook's) name.
+pub const NOTEBOOK_CHARS_MAX: usize = 64;
+/// An agent's name.
+pub const AGENT_CHARS_MAX: usize = 64;
+/// An entry's name.
+pub const ENTRY_CHARS_MAX: usize = 128;
+/// The one line that says what a memory or an entry holds: an agent is shown all of them at every turn.
+pub const DESCRIPTION_CHARS_MAX: usize = 1_024;
+/// Memories that an agent attaches besides its own.
+pub const ATTACHED_MAX: usize = 10;
+/// How long a deleted memory lies in the trash.
+pub const TRASH_DAYS: i64 = 30;
 /// A profile's name.
 pub const PROFILE_CHARS_MAX: usize = 100;
 /// A namespace: a token of a NATS subject.
@@ -75,6 +87,9 @@ pub struct Limits {
     pub memory_budget_bytes: u64,
     /// How long a profile's views may idle before they are dropped.
     pub views_idle_ms_max: u64,
+    /// Memory for the views of registries and notebooks; past it the longest unused are dropped. They are small and quickly
+    /// made again.
+    pub notebooks_budget_bytes: u64,
     /// Views of the past kept for further reads as of the same position.
     pub past_views_max: usize,
     /// How long a search waits for the profile's pending chunks to be embedded before it is 504.
@@ -136,6 +151,7 @@ impl Default for Limits {
             entity_idle_ms_max: 60_000,
             replays_max: 8,
             memory_budget_bytes: 1 << 30,
+            notebooks_budget_bytes: 256 << 20,
             views_idle_ms_max: 600_000,
             past_views_max: 8,
             embed_wait_ms_max: 30_000,

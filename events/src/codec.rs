@@ -134,6 +134,18 @@ facts! {
     ImageStored: 1 ImageStoredV1;
     ImageUpdated: 1 ImageUpdatedV1;
     ImageDeleted: 1 ImageDeletedV1;
+    EntrySaved: 1 EntrySavedV1;
+    EntryForgot: 1 EntryForgotV1;
+    RegistryCreated: 1 RegistryCreatedV1;
+    MemoryCreated: 1 MemoryCreatedV1;
+    MemoryUpdated: 1 MemoryUpdatedV1;
+    Trashed: 1 TrashedV1;
+    Restored: 1 RestoredV1;
+    Purged: 1 PurgedV1;
+    AgentCreated: 1 AgentCreatedV1;
+    AgentUpdated: 1 AgentUpdatedV1;
+    Attached: 1 AttachedV1;
+    AgentDeleted: 1 AgentDeletedV1;
 }
 
 /// The first reader that knows this version of a kind. A log that holds one refuses earlier readers.
@@ -144,6 +156,7 @@ pub fn reader_of(facts_kind: u16, version: u16) -> u32 {
         (kind::MessageAppended, 2) => 3,
         (kind::MessageUpdated | kind::Updated | kind::StatusSet | kind::Relinked, _) => 3,
         (kind::ImageAdded..=kind::ImageDeleted, _) => 3,
+        (kind::EntrySaved..=kind::AgentDeleted, _) => 3,
         _ => 1,
     }
 }
@@ -196,4 +209,10 @@ contents! {
     ImageAdded = kind::ImageAdded, 1 ImageAddedContentV1;
     ImageStored = kind::ImageStored, 1 ImageStoredContentV1;
     ImageUpdated = kind::ImageUpdated, 1 ImageAddedContentV1;
+    EntrySaved = kind::EntrySaved, 1 EntrySavedContentV1;
+    RegistryCreated = kind::RegistryCreated, 1 RegistryCreatedContentV1;
+    MemoryCreated = kind::MemoryCreated, 1 MemoryCreatedContentV1;
+    MemoryUpdated = kind::MemoryUpdated, 1 MemoryUpdatedContentV1;
+    AgentCreated = kind::AgentCreated, 1 AgentCreatedContentV1;
+    AgentUpdated = kind::AgentUpdated, 1 AgentUpdatedContentV1;
 }

@@ -40,11 +40,12 @@ macro_rules! uuid_id {
 }
 
 uuid_id!(
-    /// One incarnation of a profile (or of a notebook scope): what lies together in the log.
+    /// One incarnation of a profile, or a namespace's registry with its notebooks: what lies together in the log.
     Scope
 );
 uuid_id!(
-    /// One incarnation of an aggregate. The profile's own stream has the UUID of its scope.
+    /// One incarnation of an aggregate. The own stream of a profile or a registry has the UUID of its scope; a notebook's has
+    /// the memory's id.
     StreamId
 );
 uuid_id!(
@@ -78,6 +79,15 @@ uuid_id!(
 uuid_id!(
     /// A part of a message.
     PartId
+);
+
+uuid_id!(
+    /// An entry of a notebook, from its first save until it is forgotten.
+    EntryId
+);
+uuid_id!(
+    /// An agent of a namespace's registry.
+    AgentId
 );
 
 impl SpeakerId {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt, sync::LazyLock};
 
 use futures::{FutureExt, future::BoxFuture};
 use memlog_actors::{
-    api::{Answer, Context, Error, Verb, audit, job, profile, speaker, thread},
+    api::{Answer, Context, Error, Verb, agent, audit, job, memory, profile, speaker, thread, trash},
     system::System,
 };
 use serde::{
@@ -99,6 +99,13 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 fn rows() -> Vec<Row> {
+    let mut rows = profile_rows();
+    rows.extend(notebook_rows());
+    rows.extend(log_rows());
+    rows
+}
+
+fn profile_rows() -> Vec<Row> {
     vec![
         command::<profile::Get>("The profile with its counts; creates it if new"),
         read::<profile::List>("Profiles, newest first"),
@@ -139,6 +146,36 @@ fn rows() -> Vec<Row> {
         command::<thread::DeleteRecordLink>("Forgets a link"),
         read::<thread::ListRecordLinks>("The links of a memory, both ways"),
         row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
+    ]
+}
+
+fn notebook_rows() -> Vec<Row> {
+    vec![
+        command::<memory::Create>("Creates an empty memory: a named notebook of entries"),
+        command::<memory::Get>("A memory by id or name; creates it if asked to"),
+        read::<memory::List>("Named memories, newest first"),
+        command::<memory::Update>("Renames or describes a memory"),
+        command::<memory::Delete>("Puts a memory into the trash"),
+        command::<memory::Save>("Writes an entry: a new one, or a new version"),
+        read::<memory::Read>("One entry in full"),
+        command::<memory::Forget>("Forgets an entry with all its versions for real"),
+        read::<memory::Entries>("The entries of one layer, by name, without contents"),
+        read::<memory::Search>("Entries whose words begin with the query's, best first"),
+        read::<memory::History>("Every version of an entry, oldest first"),
+        command::<agent::Create>("Creates an agent with a memory of its own"),
+        command::<agent::Get>("An agent by id or name; creates it if asked to"),
+        command::<agent::Update>("Renames or instructs an agent, or changes what it attaches"),
+        command::<agent::Delete>("Deletes an agent; its own memory goes to the trash"),
+        read::<agent::List>("Agents, newest first"),
+        read::<agent::Brief>("The names and descriptions of all entries that an agent can read"),
+        read::<trash::List>("What was deleted in the last 30 days"),
+        command::<trash::Restore>("Takes a memory out of the trash, with everything"),
+        command::<trash::Purge>("Erases what lies in the trash for good"),
+    ]
+}
+
+fn log_rows() -> Vec<Row> {
+    vec![
         read::<job::Get>("One extraction job"),
         read::<job::List>("Extraction jobs, newest first"),
         command::<job::Retry>("Queues a failed job again"),

@@ -12,6 +12,7 @@ mod duplicates;
 mod fences;
 mod jobs;
 mod llm;
+mod notebooks;
 mod paging;
 mod people;
 mod speakers;

@@ -6,16 +6,20 @@
 //! To add a verb: a request and a reply in the file of its noun with a `verb!` line below them, the method of that name in
 //! `system`, and a row in `src/door/table.rs`.
 
+pub mod agent;
 pub mod audit;
 pub mod error;
 pub mod given;
 pub mod job;
+pub mod memory;
 pub mod profile;
 pub mod record;
 pub mod speaker;
 pub mod thread;
 pub mod time;
+pub mod trash;
 
+use memlog_events::event::ByV1;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use error::Error;
@@ -120,6 +124,15 @@ macro_rules! verb {
     };
 }
 pub(crate) use verb;
+
+/// Who did something, as it is shown: `agent:<id>`, `user:<id>` or `api`.
+pub fn author(by: &ByV1) -> String {
+    match (&by.agent, &by.user) {
+        (Some(agent), _) => format!("agent:{agent}"),
+        (None, Some(user)) => format!("user:{user}"),
+        (None, None) => "api".to_owned(),
+    }
+}
 
 /// The reply that says only: done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

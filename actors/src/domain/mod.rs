@@ -8,8 +8,10 @@
 //! take it), with the struct, its [`Command::decide`] and its tests in the words of `testing`: given, when, then. A new
 //! aggregate is a folder with a state that implements [`Aggregate`].
 
+pub mod notebook;
 pub mod profile;
 pub mod record;
+pub mod registry;
 pub mod text;
 pub mod thread;
 
@@ -20,7 +22,7 @@ use memlog_events::{
     batch::{Claim, Listing, Outcome},
     code::StreamKind,
     event::{ByV1, Content, Facts},
-    ids::{Digest, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, StreamKey},
+    ids::{AgentId, Digest, KeyPath, MessageId, Micros, RecordId, RelationId, Slot, StreamKey},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -113,6 +115,33 @@ pub enum Rejection {
     /// A record cannot be linked to itself.
     #[error("a record cannot be linked to itself")]
     LinkedToItself,
+    /// No such memory here, or not where the command looks for it: in the trash, or out of it.
+    #[error("no such memory")]
+    NoMemory,
+    /// No such agent.
+    #[error("no such agent")]
+    NoAgent,
+    /// No such entry in this layer.
+    #[error("no such entry")]
+    NoEntry,
+    /// A name that is unique among its owner's is this one's.
+    #[error("the name is taken")]
+    NameTaken(Uuid),
+    /// The entry is at another version than the caller saw, or is not there.
+    #[error("the entry is at another version")]
+    VersionMoved(Option<u64>),
+    /// A new entry says in one line what it holds.
+    #[error("a new entry needs a description")]
+    NotDescribed,
+    /// These agents attach it.
+    #[error("the memory is attached")]
+    AttachedBy(Vec<AgentId>),
+    /// It is an agent's own, and cannot be named, deleted or attached to that agent.
+    #[error("the memory is an agent's own")]
+    OwnMemory(Option<AgentId>),
+    /// Not of the scope that may attach it so.
+    #[error("the memory is of another scope")]
+    NotYours,
 }
 
 /// The state of one kind of stream.

@@ -9,8 +9,10 @@ use uuid::Uuid;
 
 use super::{
     Aggregate, Command, Fact, Inputs, Place, Rejection,
+    notebook::{EntryName, SaveEntry},
     profile::Create,
     record::NewRecord,
+    registry::{self, CreateAgent, CreateMemory, Registry},
     thread::{Append, Extraction, Ingest, NewMessage, Open},
 };
 
@@ -176,6 +178,48 @@ pub(crate) fn ingest(thread_id: &str, texts: &[&str]) -> Ingest {
         messages: texts.iter().map(|text| message(text)).collect(),
         append: Append::News,
         extraction: Extraction::AtOnce,
+        by: ByV1::default(),
+    }
+}
+
+pub(crate) fn entry(user: Option<&str>, name: &str) -> EntryName {
+    EntryName { notebook: Slot(2), user: user.map(str::to_owned), name: name.to_owned() }
+}
+
+pub(crate) fn save(user: Option<&str>, name: &str) -> SaveEntry {
+    SaveEntry {
+        entry: entry(user, name),
+        description: Some("How we write".to_owned()),
+        content: "Warm and brief.".to_owned(),
+        expected: None,
+        by: ByV1::default(),
+    }
+}
+
+/// A registry that has begun.
+pub(crate) fn registry() -> Story<Registry> {
+    let mut given = Story::new();
+    given.do_(registry::Open {
+        namespace: "acme".to_owned(),
+        namespace_digest: [7; 16],
+        claim: Digest([9; 32]),
+        by: ByV1::default(),
+    });
+    given
+}
+
+pub(crate) fn create_memory(user: Option<&str>, name: &str) -> CreateMemory {
+    let (name, user) = (name.to_owned(), user.map(str::to_owned));
+    CreateMemory { name, description: None, user, adopt: false, by: ByV1::default() }
+}
+
+pub(crate) fn create_agent(user: Option<&str>, name: &str, memories: &[(Uuid, bool)]) -> CreateAgent {
+    CreateAgent {
+        name: name.to_owned(),
+        instructions: None,
+        memories: memories.iter().map(|(id, writes)| (StreamId(*id), *writes)).collect(),
+        user: user.map(str::to_owned),
+        adopt: false,
         by: ByV1::default(),
     }
 }

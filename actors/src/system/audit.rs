@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memlog_events::{
-    event::{ByV1, Content, Facts, KINDS},
+    event::{Content, Facts, KINDS},
     ids::{Position, Scope, Version},
     log::{Log, Sealed, Stored},
 };
@@ -18,6 +18,7 @@ use crate::{
     api::{
         Answer, Context, Error,
         audit::{Break, Counted, Event, Events, EventsPage, Export, Exported, Head, Stats, Verified, Verify},
+        author,
     },
     domain::Place,
     limits::PAGE_MAX,
@@ -35,16 +36,35 @@ pub(crate) struct Filter {
 /// Events read at once when the whole log is searched.
 const PAGE_EVENTS: usize = 1_000;
 
-/// What is known of profiles while events are told: their names, and whether they are this namespace's.
+/// What is known of scopes while events are told: the names of profiles, and whether they are this namespace's.
 struct Names<'a> {
     log: &'a Log,
     namespace: [u8; 16],
-    known: BTreeMap<Scope, Option<Option<String>>>,
+    known: BTreeMap<Scope, Known>,
+}
+
+/// Whose events lie in a scope.
+#[derive(Clone)]
+enum Known {
+    /// Another namespace's.
+    Foreign,
+    /// A profile's of this name, if it is not gone.
+    Profile(Option<String>),
+    /// The namespace's registry and its notebooks.
+    Registry,
 }
 
 impl Names<'_> {
-    /// None if the profile is another namespace's; its name if it is not gone.
+    /// None if the event is another namespace's; the profile's name if it is one's that is not gone.
     fn of(&mut self, event: &Stored) -> Result<Option<Option<String>>, Error> {
+        Ok(match self.known(event)? {
+            Known::Foreign => None,
+            Known::Profile(name) => Some(name),
+            Known::Registry => Some(None),
+        })
+    }
+
+    fn known(&mut self, event: &Stored) -> Result<Known, Error> {
         let scope = event.head.key.scope;
         if let Some(known) = self.known.get(&scope) {
             return Ok(known.clone());
@@ -55,13 +75,14 @@ impl Names<'_> {
             Some(first) => match &first.facts {
                 Facts::ProfileCreated(e) if e.namespace == self.namespace => {
                     match self.log.open_content(&first).map_err(broken)? {
-                        Sealed::Open(Content::ProfileCreated(content)) => Some(Some(content.name)),
-                        _ => Some(None),
+                        Sealed::Open(Content::ProfileCreated(content)) => Known::Profile(Some(content.name)),
+                        _ => Known::Profile(None),
                     }
                 }
-                _ => None,
+                Facts::RegistryCreated(e) if e.namespace == self.namespace => Known::Registry,
+                _ => Known::Foreign,
             },
-            None => None,
+            None => Known::Foreign,
         };
         self.known.insert(scope, found.clone());
         Ok(found)
@@ -172,7 +193,7 @@ impl System {
         if !wanted {
             return Ok(None);
         }
-        let subjects = subjects(&event.facts);
+        let subjects = subjects(event);
         if let Some(asked) = &filter.record_id
             && !subjects.iter().any(|id| ids.shown(*id) == *asked)
         {
@@ -184,7 +205,7 @@ impl System {
             _ => self.inner.environment.log.open_content(event).map_err(broken)?,
         };
         let by = match &content {
-            Sealed::Open(content) => Some(shown_by(content.by())),
+            Sealed::Open(content) => Some(author(content.by())),
             _ => None,
         };
         Ok(Some(Event {
@@ -255,7 +276,7 @@ impl System {
                 }
             }
         }
-        let profiles = names.known.values().filter(|name| matches!(name, Some(Some(_)))).count() as u64;
+        let profiles = names.known.values().filter(|known| matches!(known, Known::Profile(Some(_)))).count() as u64;
         Ok(Counted { events, profiles, by_type, head })
     }
 }
@@ -292,8 +313,22 @@ impl Ids {
 }
 
 /// What an event is about, the first of which is shown.
-fn subjects(facts: &Facts) -> Vec<Uuid> {
-    match facts {
+fn subjects(event: &Stored) -> Vec<Uuid> {
+    match &event.facts {
+        Facts::EntrySaved(e) => vec![event.head.key.stream.0, e.entry.0],
+        Facts::EntryForgot(e) => vec![event.head.key.stream.0, e.entry.0],
+        Facts::MemoryCreated(e) => vec![e.memory.0],
+        Facts::MemoryUpdated(e) => vec![e.memory.0],
+        Facts::Trashed(e) => vec![e.memory.0],
+        Facts::Restored(e) => vec![e.memory.0],
+        Facts::Purged(e) => vec![e.memory.0],
+        Facts::AgentCreated(e) => vec![e.agent.0, e.memory.0],
+        Facts::AgentUpdated(e) => vec![e.agent.0],
+        Facts::Attached(e) => {
+            let memories = e.memories.iter().map(|(memory, _)| memory).chain(&e.detached);
+            std::iter::once(e.agent.0).chain(memories.map(|memory| memory.0)).collect()
+        }
+        Facts::AgentDeleted(e) => vec![e.agent.0],
         Facts::Saved(e) => vec![e.record.0],
         Facts::Superseded(e) => vec![e.old.0, e.new.0],
         Facts::Linked(e) => vec![e.source.0, e.target.0],
@@ -323,15 +358,8 @@ fn subjects(facts: &Facts) -> Vec<Uuid> {
         | Facts::SpeakerRemoved(_)
         | Facts::ThreadCreated(_)
         | Facts::ThreadDeleted(_)
-        | Facts::SummaryErased(_) => Vec::new(),
-    }
-}
-
-fn shown_by(by: &ByV1) -> String {
-    match (&by.agent, &by.user) {
-        (Some(agent), _) => format!("agent:{agent}"),
-        (None, Some(user)) => format!("user:{user}"),
-        (None, None) => "api".to_owned(),
+        | Facts::SummaryErased(_)
+        | Facts::RegistryCreated(_) => Vec::new(),
     }
 }
 

@@ -127,6 +127,17 @@ pub(crate) fn refused(failure: Failure) -> Error {
         Failure::Rejected(Rejection::LinkedToItself) => {
             Error::invalid("target_record_id", "a record cannot be linked to itself")
         }
+        Failure::Rejected(
+            rejection @ (Rejection::NoMemory
+            | Rejection::NoAgent
+            | Rejection::NoEntry
+            | Rejection::NameTaken(_)
+            | Rejection::VersionMoved(_)
+            | Rejection::NotDescribed
+            | Rejection::AttachedBy(_)
+            | Rejection::OwnMemory(_)
+            | Rejection::NotYours),
+        ) => super::notebooks::refused(&rejection),
         Failure::Replayed(_) => {
             Error::unavailable("a command with the same Nats-Msg-Id was carried out at the same moment", RETRY_MS)
         }

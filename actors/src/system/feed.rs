@@ -132,6 +132,7 @@ impl Feed {
         let found = match inner.environment.log.at(key, Version(1))? {
             Some(first) => match (&first.facts, inner.environment.log.open_content(&first)?) {
                 (_, Sealed::Open(Content::ProfileCreated(content))) => Some(content.namespace),
+                (_, Sealed::Open(Content::RegistryCreated(content))) => Some(content.namespace),
                 (Facts::ProfileCreated(e), _) => inner.namespace_token(&e.namespace),
                 _ => None,
             },

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use memlog_events::{
     event::Facts,
-    ids::{Position, StreamKey, Version},
-    log::{Error, Log, Purge},
+    ids::{Position, StreamId, StreamKey, Version},
+    log::{Error, Log, Purge, Stored},
 };
 
 use super::Inner;
 use crate::{
-    domain::{Place, record::Expire},
+    domain::{Place, record::Expire, registry::PurgeDue},
     entity::Failure,
 };
 
@@ -43,7 +43,10 @@ pub(super) async fn run(inner: Arc<Inner>) {
         let now = inner.environment.now();
         inner.profiles.passivate(now).await;
         inner.threads.passivate(now).await;
+        inner.registries.passivate(now).await;
+        inner.notebooks.passivate(now).await;
         inner.registry.drop_idle(now);
+        inner.shelf.drop_idle(now);
         if let Err(error) = inner.expire().await {
             tracing::error!(%error, "what has expired could not be erased; it stays unreachable and is tried again");
         }
@@ -58,6 +61,15 @@ pub(super) async fn run(inner: Arc<Inner>) {
 }
 
 impl Inner {
+    /// Purges what has lain in a namespace's trash for its time.
+    async fn purge_due(&self, registry: Place) -> Result<(), Failure> {
+        let purged = self.registries.execute(registry, PurgeDue, None).await?.answer;
+        for memory in purged.0 {
+            self.shelf.forget(StreamKey { stream: StreamId(memory), ..registry.key });
+        }
+        Ok(())
+    }
+
     /// Erases what the clock has made unreachable, a stream at a time.
     async fn expire(&self) -> Result<(), Error> {
         let now = self.environment.now();
@@ -73,6 +85,7 @@ impl Inner {
             let place = Place { key, scope_slot: first.head.keys.scope };
             let done = match first.facts {
                 Facts::ProfileCreated(_) => self.profiles.execute(place, Expire, None).await.map(drop),
+                Facts::RegistryCreated(_) => self.purge_due(place).await,
                 _ => self.threads.execute(place, Expire, None).await.map(drop),
             };
             match done {
@@ -120,17 +133,9 @@ impl Purger {
             let page = self.log.tail(self.at, PAGE_EVENTS)?;
             let Some(last) = page.last().map(|event| event.head.position) else { break };
             for event in page {
-                let mut purge = match event.facts {
-                    Facts::ProfileDeleted(_) => Purge::scope(event.head.key.partition, event.head.key.scope),
-                    Facts::ThreadDeleted(_)
-                    | Facts::Forgot(_)
-                    | Facts::Expired(_)
-                    | Facts::MessageDeleted(_)
-                    | Facts::ImageDeleted(_)
-                    | Facts::Unlinked(_) => Purge::stream(event.head.key),
-                    _ => continue,
-                };
-                while self.log.purge(&mut purge)? {}
+                for mut purge in purges(&event) {
+                    while self.log.purge(&mut purge)? {}
+                }
             }
             self.at = last;
         }
@@ -139,5 +144,24 @@ impl Purger {
             self.saved = self.at;
         }
         Ok(())
+    }
+}
+
+/// What can be reclaimed after an event.
+fn purges(event: &Stored) -> Vec<Purge> {
+    let key = event.head.key;
+    match &event.facts {
+        Facts::ProfileDeleted(_) => vec![Purge::scope(key.partition, key.scope)],
+        Facts::ThreadDeleted(_)
+        | Facts::Forgot(_)
+        | Facts::Expired(_)
+        | Facts::MessageDeleted(_)
+        | Facts::ImageDeleted(_)
+        | Facts::Unlinked(_)
+        | Facts::EntryForgot(_)
+        | Facts::AgentDeleted(_) => vec![Purge::stream(key)],
+        // Its name and description lie in the registry, its entries in their own stream.
+        Facts::Purged(e) => vec![Purge::stream(key), Purge::stream(StreamKey { stream: e.memory, ..key })],
+        _ => Vec::new(),
     }
 }

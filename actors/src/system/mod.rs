@@ -15,6 +15,7 @@ mod jobs;
 mod keeper;
 pub(crate) mod lookup;
 mod memories;
+mod notebooks;
 mod past;
 mod profiles;
 mod rebuild;
@@ -42,12 +43,12 @@ pub use start::StartError;
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
-    domain::{profile::Profile, thread::Thread},
+    domain::{notebook::Notebook, profile::Profile, registry, thread::Thread},
     entity::{Directory, Environment},
     jobs::Promises,
     limits::Limits,
     port::{Clock, Embedder, Extractor, JobQueue, Narrator},
-    view::{Registry, projector::Projector},
+    view::{Notebooks, Registry, projector::Projector},
 };
 use gate::Gate;
 use saying::Sayings;
@@ -106,6 +107,10 @@ pub(crate) struct Inner {
     pub(crate) registry: Arc<Registry>,
     pub(crate) profiles: Directory<Profile>,
     pub(crate) threads: Directory<Thread>,
+    pub(crate) registries: Directory<registry::Registry>,
+    pub(crate) notebooks: Directory<Notebook>,
+    /// The views of registries and notebooks.
+    pub(crate) shelf: Notebooks,
     pub(crate) extractor: Arc<dyn Extractor>,
     narrator: Option<Arc<dyn Narrator>>,
     pub(crate) queue: Arc<dyn JobQueue>,
@@ -131,6 +136,12 @@ pub(crate) struct Inner {
     listeners: Arc<start::Listeners>,
 }
 
+impl Inner {
+    fn awake(&self) -> usize {
+        self.profiles.awake() + self.threads.awake() + self.registries.awake() + self.notebooks.awake()
+    }
+}
+
 impl System {
     /// What an operator has set.
     pub fn limits(&self) -> &Limits {
@@ -148,9 +159,9 @@ impl System {
             reason: (!ready).then(|| why.to_owned()),
             model: inner.registry.embed().map(|embed| embed.embedder().name().to_owned()),
             seq: inner.environment.log.head().0,
-            entities_awake: (inner.profiles.awake() + inner.threads.awake()) as u64,
+            entities_awake: inner.awake() as u64,
             profiles_loaded: inner.registry.loaded() as u64,
-            views_bytes: inner.registry.bytes(),
+            views_bytes: inner.registry.bytes() + inner.shelf.bytes(),
             chunks_pending: inner.registry.pending(),
             jobs_open: inner.promises.count(),
         }

@@ -22,7 +22,7 @@ use crate::{
     entity::{Directory, Environment},
     jobs::{LocalQueue, Outbox, Worker},
     port::JobQueue,
-    view::{Registry, embedding::EmbedQueue, projector::Projector},
+    view::{Notebooks, Registry, embedding::EmbedQueue, projector::Projector},
 };
 
 /// Why a system did not start.
@@ -91,7 +91,10 @@ impl System {
         let replays = Arc::new(Semaphore::new(environment.limits.replays_max.max(1)));
         let inner = Arc::new(Inner {
             profiles: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
-            threads: Directory::new(Arc::clone(&environment), replays),
+            threads: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
+            registries: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
+            notebooks: Directory::new(Arc::clone(&environment), replays),
+            shelf: Notebooks::new(environment.log.clone(), &environment.limits),
             environment,
             registry,
             extractor,
@@ -131,6 +134,8 @@ impl System {
         tasks.shutdown().await;
         inner.profiles.sleep_all().await;
         inner.threads.sleep_all().await;
+        inner.registries.sleep_all().await;
+        inner.notebooks.sleep_all().await;
         let inner = Arc::clone(inner);
         let closed = tokio::task::spawn_blocking(move || {
             inner.environment.log.close();

@@ -10,8 +10,9 @@ use super::Inner;
 use crate::{
     api::{self, Context, Error, Time},
     limits::{
-        CONTENT_BYTES_MAX, HITS_DEFAULT, HITS_MAX, ID_CHARS_MAX, METADATA_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX,
-        PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
+        AGENT_CHARS_MAX, CONTENT_BYTES_MAX, DESCRIPTION_CHARS_MAX, ENTRY_CHARS_MAX, HITS_DEFAULT, HITS_MAX,
+        ID_CHARS_MAX, METADATA_BYTES_MAX, NOTEBOOK_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX, PROFILE_CHARS_MAX,
+        QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
     },
 };
 
@@ -58,6 +59,53 @@ pub(crate) fn name(field: &str, text: &str, max: usize) -> Result<(), Error> {
 /// An id that a client gives or asks for.
 pub(crate) fn id(field: &str, id: &str) -> Result<(), Error> {
     chars(field, id, ID_CHARS_MAX)
+}
+
+/// A memory's name: a token that is easy to type and to put into a path.
+pub(crate) fn notebook(name: &str) -> Result<(), Error> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if name.len() > NOTEBOOK_CHARS_MAX {
+        return Err(Error::past_limit("name", NOTEBOOK_CHARS_MAX as u64, "characters"));
+    }
+    if name.is_empty() || !name.bytes().all(allowed) {
+        let message = format!("name must be 1 to {NOTEBOOK_CHARS_MAX} of A-Z, a-z, 0-9, ., _ and -");
+        return Err(Error::invalid("name", message).with("limit", NOTEBOOK_CHARS_MAX));
+    }
+    Ok(())
+}
+
+/// An agent's name.
+pub(crate) fn agent(name: &str) -> Result<(), Error> {
+    line("name", name, AGENT_CHARS_MAX)
+}
+
+/// An entry's name.
+pub(crate) fn entry(name: &str) -> Result<(), Error> {
+    line("entry", name, ENTRY_CHARS_MAX)
+}
+
+/// The one line that says what something holds.
+pub(crate) fn description(text: Option<&str>) -> Result<(), Error> {
+    text.map_or(Ok(()), |text| line("description", text, DESCRIPTION_CHARS_MAX))
+}
+
+/// The same where the empty string takes away what is there.
+pub(crate) fn change(field: &str, text: Option<&str>) -> Result<(), Error> {
+    text.filter(|text| !text.is_empty()).map_or(Ok(()), |text| line(field, text, DESCRIPTION_CHARS_MAX))
+}
+
+/// What an agent is told to do; empty is nothing.
+pub(crate) fn instructions(text: Option<&str>) -> Result<(), Error> {
+    text.filter(|text| !text.is_empty()).map_or(Ok(()), |text| content("instructions", text))
+}
+
+/// A text that stays on one line wherever it is shown.
+fn line(field: &str, text: &str, max: usize) -> Result<(), Error> {
+    chars(field, text, max)?;
+    if text.contains(['\u{2028}', '\u{2029}']) {
+        return Err(Error::invalid(field, format!("{field} must be one line")));
+    }
+    Ok(())
 }
 
 /// A text that is to be kept.

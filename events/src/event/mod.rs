@@ -6,16 +6,20 @@
 
 mod extraction;
 mod image;
+mod notebook;
 mod profile;
 mod record;
+mod registry;
 mod thread;
 
 use serde::{Deserialize, Serialize};
 
 pub use extraction::*;
 pub use image::*;
+pub use notebook::*;
 pub use profile::*;
 pub use record::*;
+pub use registry::*;
 pub use thread::*;
 
 use crate::ids::{Micros, Slot};
@@ -96,6 +100,18 @@ events! {
     ImageStored(ImageStoredV1) = 34, "image_stored", ImageStored(ImageStoredContentV1);
     ImageUpdated(ImageUpdatedV1) = 35, "image_updated", ImageUpdated(ImageAddedContentV1);
     ImageDeleted(ImageDeletedV1) = 36, "image_deleted";
+    EntrySaved(EntrySavedV1) = 40, "entry_saved", EntrySaved(EntrySavedContentV1);
+    EntryForgot(EntryForgotV1) = 41, "entry_forgot";
+    RegistryCreated(RegistryCreatedV1) = 50, "registry_created", RegistryCreated(RegistryCreatedContentV1);
+    MemoryCreated(MemoryCreatedV1) = 51, "memory_created", MemoryCreated(MemoryCreatedContentV1);
+    MemoryUpdated(MemoryUpdatedV1) = 52, "memory_updated", MemoryUpdated(MemoryUpdatedContentV1);
+    Trashed(TrashedV1) = 53, "trashed";
+    Restored(RestoredV1) = 54, "restored";
+    Purged(PurgedV1) = 55, "purged";
+    AgentCreated(AgentCreatedV1) = 60, "agent_created", AgentCreated(AgentCreatedContentV1);
+    AgentUpdated(AgentUpdatedV1) = 61, "agent_updated", AgentUpdated(AgentUpdatedContentV1);
+    Attached(AttachedV1) = 62, "attached";
+    AgentDeleted(AgentDeletedV1) = 63, "agent_deleted";
 }
 
 impl Facts {
@@ -108,6 +124,10 @@ impl Facts {
             Self::SummaryErased(e) => vec![e.slot],
             Self::Unlinked(e) => vec![e.slot],
             Self::ImageDeleted(e) => e.images.iter().map(|image| image.1).collect(),
+            Self::EntryForgot(e) => vec![e.slot],
+            Self::Restored(e) => vec![e.ticket],
+            Self::Purged(e) => vec![e.slot, e.ticket],
+            Self::AgentDeleted(e) => vec![e.slot],
             Self::Forgot(e) => std::iter::once(e.slot)
                 .chain(e.messages.iter().map(|m| m.1))
                 .chain(e.relations.iter().map(|r| r.1))
@@ -130,6 +150,7 @@ impl Facts {
             Self::Updated(e) => e.expires_at.map(|at| (at, e.slot)),
             Self::ImageAdded(e) => e.expires_at.map(|at| (at, e.slot)),
             Self::ImageUpdated(e) => e.expires_at.map(|at| (at, e.slot)),
+            Self::Trashed(e) => Some((e.expires_at, e.ticket)),
             _ => None,
         }
     }
@@ -158,6 +179,12 @@ impl Content {
             Self::Linked(c) | Self::Relinked(c) => &c.by,
             Self::ImageAdded(c) | Self::ImageUpdated(c) => &c.by,
             Self::ImageStored(c) => &c.by,
+            Self::EntrySaved(c) => &c.by,
+            Self::RegistryCreated(c) => &c.by,
+            Self::MemoryCreated(c) => &c.by,
+            Self::MemoryUpdated(c) => &c.by,
+            Self::AgentCreated(c) => &c.by,
+            Self::AgentUpdated(c) => &c.by,
             Self::By(c) => &c.by,
         }
     }

@@ -1,5 +1,7 @@
 //! One of each frozen struct, every field filled. Never change one that has a golden file.
 
+mod notebooks;
+
 use memlog_events::{code::*, event::*, ids::*};
 use uuid::Uuid;
 
@@ -22,6 +24,7 @@ pub(crate) fn facts() -> Vec<(&'static str, Facts)> {
     all.extend(records());
     all.extend(jobs());
     all.extend(images());
+    all.extend(notebooks::facts());
     all
 }
 
@@ -195,6 +198,12 @@ fn jobs() -> Vec<(&'static str, Facts)> {
 
 /// Contents by the name of their struct.
 pub(crate) fn contents() -> Vec<(&'static str, Content)> {
+    let mut all = people_and_records();
+    all.extend(notebooks::contents());
+    all
+}
+
+fn people_and_records() -> Vec<(&'static str, Content)> {
     let text = |text: &str| text.to_owned();
     vec![
         ("by_content", Content::By(ByContentV1 { by: ByV1::default() })),

@@ -114,6 +114,11 @@ impl Catalog {
                 }
             }
             (Facts::SpeakerAdded(_) | Facts::Summarised(_), _) => {}
+            // These lie in no profile.
+            (Facts::EntrySaved(_) | Facts::EntryForgot(_) | Facts::RegistryCreated(_), _)
+            | (Facts::MemoryCreated(_) | Facts::MemoryUpdated(_) | Facts::Attached(_), _)
+            | (Facts::Trashed(_) | Facts::Restored(_) | Facts::Purged(_), _)
+            | (Facts::AgentCreated(_) | Facts::AgentUpdated(_) | Facts::AgentDeleted(_), _) => {}
         }
         Vec::new()
     }
