@@ -138,6 +138,7 @@ fn rows() -> Vec<Row> {
         command::<thread::UpdateRecordLink>("Changes what a link says"),
         command::<thread::DeleteRecordLink>("Forgets a link"),
         read::<thread::ListRecordLinks>("The links of a memory, both ways"),
+        read::<thread::Search>("Memories, messages and images in a scope, best first"),
         row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
         read::<job::Get>("One extraction job"),
         read::<job::List>("Extraction jobs, newest first"),
