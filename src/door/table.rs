@@ -145,6 +145,7 @@ fn profile_rows() -> Vec<Row> {
         command::<thread::UpdateRecordLink>("Changes what a link says"),
         command::<thread::DeleteRecordLink>("Forgets a link"),
         read::<thread::ListRecordLinks>("The links of a memory, both ways"),
+        read::<thread::Search>("Memories, messages and images in a scope, best first"),
         row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
     ]
 }

@@ -29,6 +29,21 @@ impl ItemType {
     pub fn is_record(self) -> bool {
         !matches!(self, Self::Message | Self::Image)
     }
+
+    /// As on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Fact => "fact",
+            Self::Event => "event",
+            Self::Instruction => "instruction",
+            Self::Task => "task",
+            Self::Guideline => "guideline",
+            Self::Preference => "preference",
+            Self::Message => "message",
+            Self::Image => "image",
+        }
+    }
 }
 
 impl From<RecordType> for ItemType {

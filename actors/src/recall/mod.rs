@@ -8,6 +8,7 @@
 pub mod answer;
 mod asked;
 mod candidates;
+pub mod card;
 mod corpus;
 mod fold;
 mod question;

@@ -27,7 +27,7 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
 }
 
 /// Marks that reverse or isolate the direction of the text after them.
-fn turns_direction(c: char) -> bool {
+pub(super) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -93,38 +93,106 @@ mod tests {
         matches(&filter, metadata.as_object())
     }
 
+    /// Each filter matches or does not; and `{"$not": ...}` around a field's expression is always the opposite.
+    fn table(metadata: Value, rows: Vec<(Value, bool)>) {
+        for (filter, expected) in rows {
+            assert_eq!(says(filter.clone(), metadata.clone()), expected, "{filter}");
+            let fields = filter.as_object().expect("a filter");
+            if let [(name, inner)] = &fields.iter().collect::<Vec<_>>()[..] {
+                let negated = json!({ (*name).clone(): { "$not": inner } });
+                assert_eq!(says(negated.clone(), metadata.clone()), !expected, "{negated}");
+            }
+        }
+    }
+
     // One row a rule of the language, with what it must not match beside what it must.
     #[test]
     fn the_language_row_by_row() {
         let chat = json!({"source": "chat", "n": 1, "tags": ["trip", "urgent"], "who": {"name": "Ana", "age": 3}, "nil": null});
-        for (filter, expected) in [
-            (json!({}), true),
-            (json!({"source": "chat"}), true),
-            (json!({"source": "mail"}), false),
-            (json!({"missing": null}), false),
-            (json!({"nil": null}), true),
-            (json!({"n": 1.0}), true),
-            (json!({"n": "1"}), false),
-            (json!({"tags": ["trip", "urgent"]}), true),
-            (json!({"tags": ["urgent", "trip"]}), false),
-            (json!({"tags": {"$array_contains": "trip"}}), true),
-            (json!({"tags": {"$array_contains": ["trip", "urgent"]}}), true),
-            (json!({"tags": {"$array_contains": ["trip", "x"]}}), false),
-            (json!({"tags": {"$array_contains_any": ["x", "trip"]}}), true),
-            (json!({"tags": {"$array_contains_any": []}}), false),
-            (json!({"source": {"$array_contains": "chat"}}), false),
-            (json!({"source": {"$not": {"$array_contains": "chat"}}}), true),
-            (json!({"tags": {"$array_contains": "trip", "$not": {"$array_contains": "archived"}}}), true),
-            (json!({"missing": {"$not": "x"}}), true),
-            (json!({"source": {"$not": "chat"}}), false),
-            (json!({"source": {"$not": {"$not": "chat"}}}), true),
-            (json!({"who": {"name": "Ana"}}), true),
-            (json!({"who": {"name": {"$not": "Bob"}}}), true),
-            (json!({"who": {"name": "Bob"}}), false),
-            (json!({"missing": {"name": "Ana"}}), false),
-        ] {
-            assert_eq!(says(filter.clone(), chat.clone()), expected, "{filter}");
-        }
+        table(
+            chat,
+            vec![
+                (json!({}), true),
+                (json!({"source": "chat"}), true),
+                (json!({"source": "mail"}), false),
+                (json!({"source": "chat", "n": 2}), false),
+                (json!({"n": 1.0}), true),
+                (json!({"n": "1"}), false),
+                (json!({"n": true}), false),
+                (json!({"tags": ["trip", "urgent"]}), true),
+                (json!({"tags": ["urgent", "trip"]}), false),
+                (json!({"tags": ["trip"]}), false),
+                (json!({"tags": "trip"}), false),
+                (json!({"tags": {"$array_contains": "trip"}}), true),
+                (json!({"tags": {"$array_contains": ["trip", "urgent"]}}), true),
+                (json!({"tags": {"$array_contains": ["trip", "x"]}}), false),
+                (json!({"tags": {"$array_contains_any": ["x", "trip"]}}), true),
+                (json!({"tags": {"$array_contains_any": ["x", "y"]}}), false),
+                (json!({"tags": {"$array_contains_any": []}}), false),
+                (json!({"tags": {"$array_contains": "trip", "$not": {"$array_contains": "archived"}}}), true),
+                (json!({"tags": {"$array_contains": "trip", "$not": {"$array_contains": "urgent"}}}), false),
+                (json!({"source": {"$array_contains": "chat"}}), false),
+                (json!({"source": {"$not": {"$not": "chat"}}}), true),
+                (json!({"who": {"name": "Ana"}}), true),
+                (json!({"who": {"name": {"$not": "Bob"}}}), true),
+                (json!({"who": {"name": "Bob"}}), false),
+                (json!({"who": {"name": "Ana", "age": 4}}), false),
+            ],
+        );
+    }
+
+    // Null is a value, and not the same as nothing; what is not there matches no positive expression, and every negated one.
+    #[test]
+    fn nulls_and_what_is_missing() {
+        let metadata = json!({"nil": null, "who": {"nil": null}, "list": [null, 1]});
+        table(
+            metadata,
+            vec![
+                (json!({"nil": null}), true),
+                (json!({"missing": null}), false),
+                (json!({"missing": "x"}), false),
+                (json!({"missing": {}}), false),
+                (json!({"missing": {"name": "Ana"}}), false),
+                (json!({"missing": {"name": {"$not": "Ana"}}}), true),
+                (json!({"missing": {"$array_contains": "x"}}), false),
+                (json!({"missing": {"$array_contains_any": ["x"]}}), false),
+                (json!({"nil": {"$array_contains": null}}), false),
+                (json!({"nil": {"name": "Ana"}}), false),
+                (json!({"who": {"nil": null}}), true),
+                (json!({"who": {"missing": null}}), false),
+                (json!({"who": {"missing": {"$not": null}}}), true),
+                (json!({"who": {"nil": {"$not": null}}}), false),
+                (json!({"who": null}), false),
+                (json!({"list": {"$array_contains": null}}), true),
+                (json!({"list": {"$array_contains_any": [2, null]}}), true),
+            ],
+        );
+        assert!(!matches(json!({"nil": null}).as_object().expect("a filter"), None));
+        assert!(matches(json!({"nil": {"$not": null}}).as_object().expect("a filter"), None));
+    }
+
+    // Inside arrays a member is compared whole; operators reach inside nested objects, at any depth.
+    #[test]
+    fn nested_objects_and_arrays() {
+        let metadata = json!({
+            "trip": {"to": {"city": "Oslo", "tags": ["cold", "north"]}, "with": [{"name": "Ana", "age": 3}, ["a", "b"]]},
+        });
+        table(
+            metadata,
+            vec![
+                (json!({"trip": {"to": {"city": "Oslo"}}}), true),
+                (json!({"trip": {"to": {"city": "Oslo", "tags": {"$array_contains": "cold"}}}}), true),
+                (json!({"trip": {"to": {"tags": {"$not": {"$array_contains_any": ["warm", "south"]}}}}}), true),
+                (json!({"trip": {"to": {"tags": {"$not": {"$array_contains": ["cold", "north"]}}}}}), false),
+                (json!({"trip": {"to": {"tags": {"$not": {"$array_contains": ["cold", "south"]}}}}}), true),
+                (json!({"trip": {"to": "Oslo"}}), false),
+                (json!({"trip": {"with": {"$array_contains": {"name": "Ana", "age": 3.0}}}}), true),
+                (json!({"trip": {"with": {"$array_contains": {"name": "Ana"}}}}), false),
+                (json!({"trip": {"with": {"$array_contains": [["a", "b"]]}}}), true),
+                (json!({"trip": {"with": {"$array_contains": [["b", "a"]]}}}), false),
+                (json!({"trip": {"to": {}}}), true),
+            ],
+        );
     }
 
     #[test]
@@ -134,6 +202,8 @@ mod tests {
             json!({"a": {"$gt": 1}}),
             json!({"a": {"$array_contains_any": 1}}),
             json!({"a": {"b": {"$x": 1}}}),
+            json!({"a": {"$not": {"$x": 1}}}),
+            json!({"a": {"$array_contains": 1, "b": 2}}),
         ] {
             let error = check(wrong.as_object().expect("object")).expect_err("refused");
             assert_eq!(error.fields["field"], "metadata_filter", "{wrong}");

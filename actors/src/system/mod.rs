@@ -4,11 +4,13 @@
 //! wakes an entity.
 
 mod audit;
+mod bound;
 mod command;
 mod cursor;
 pub(crate) mod duplicate;
 mod feed;
 mod filter;
+mod find;
 mod gate;
 mod ingest;
 mod jobs;

@@ -35,6 +35,7 @@ impl Moment {
 }
 
 /// Views at a moment.
+#[derive(Clone)]
 pub(crate) enum Seen {
     /// Of now.
     Present(Arc<ProfileViews>),

@@ -7,15 +7,16 @@ use memlog_events::code::RoleCode;
 
 use super::{
     System,
+    find::{Answered, Asked, Filter},
     records::Shown,
-    search::{Answered, Asked},
+    search::of_session,
     summary::role_name,
     validate,
 };
 use crate::{
     api::{
         Answer, Context, Error, Said, day_at,
-        profile::{Candidate, Filters, Recall, Recalled, ResponseLength, ThinkingLevel},
+        profile::{Candidate, Recall, Recalled, ResponseLength, ThinkingLevel},
         record::{ItemType, Record},
     },
     domain::Place,
@@ -33,12 +34,13 @@ impl System {
         validate::profile(&request.profile)?;
         validate::query(&request.query)?;
         let limit = validate::hits(request.limit)?;
-        let filters = Filters {
+        let filter = Filter {
             types: request.types,
             speaker: request.speaker,
-            session_id: request.session_id,
-            metadata_filter: request.metadata_filter,
+            scope: of_session(request.session_id)?,
+            metadata: request.metadata_filter,
             include_invalid: request.include_invalid.unwrap_or(false),
+            ..Filter::default()
         };
         let level = request.thinking_level.unwrap_or_default();
         let breadth = match level {
@@ -49,7 +51,7 @@ impl System {
         let moment = self.moment(request.as_of)?;
         let place = self.inner.profile(context, &request.profile)?;
         let reference = request.reference_date.map(Said::day);
-        let asked = Asked { query: request.query.clone(), filters, breadth, limit, reference };
+        let asked = Asked { query: request.query.clone(), filter, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
         let records = self.hits(&place, &answered)?;
         let length = match request.response_length.unwrap_or_default() {

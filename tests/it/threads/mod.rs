@@ -4,6 +4,7 @@ mod links;
 mod memories;
 mod messages;
 mod opening;
+mod search;
 
 use memlog::client::CallError;
 use memlog_actors::{api::Error, limits::Limits};

@@ -35,21 +35,6 @@ pub enum ResponseLength {
     Long,
 }
 
-/// What narrows a search; the fields stand beside the others of their request.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filters {
-    /// Only these types.
-    pub types: Option<Vec<ItemType>>,
-    /// Only what was stored under this tag.
-    pub speaker: Option<String>,
-    /// Only this session.
-    pub session_id: Option<String>,
-    /// Only what matches (section 4's filter language).
-    pub metadata_filter: Option<Map<String, Value>>,
-    /// Invalid records too.
-    pub include_invalid: bool,
-}
-
 /// `profile.search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -135,3 +135,4 @@ pub struct Results {
     /// `hybrid`, or `keyword` when there is no model.
     pub mode: String,
 }
+verb!(Search, "thread", "search", Results, thread_search);

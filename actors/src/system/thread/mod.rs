@@ -10,12 +10,13 @@ mod content;
 mod links;
 mod memories;
 mod messages;
+mod search;
 mod settings;
 mod threads;
 mod ttl;
 mod wait;
 
-use memlog_events::ids::StreamKey;
+use memlog_events::ids::{Position, StreamKey};
 
 use super::{System, past::Moment, past::Seen, validate};
 use crate::{
@@ -36,6 +37,8 @@ pub(super) struct Here {
     pub(super) seen: Seen,
     /// What the views are true for.
     pub(super) moment: Moment,
+    /// A position up to which they have everything.
+    pub(super) promised: Position,
 }
 
 impl Here {
@@ -74,6 +77,8 @@ impl System {
 
     /// Finds a thread of a profile.
     pub(super) async fn here(&self, profile: Place, thread_id: &str, moment: Moment) -> Result<Here, Error> {
+        // Before the views are read: what comes later is not promised.
+        let promised = self.position_of(moment);
         let seen = self.views_at(profile, moment).await?;
         let found = seen.read(|state| {
             let number = state.catalog.session(thread_id)?;
@@ -81,6 +86,6 @@ impl System {
         });
         let (number, stream) = found.ok_or_else(|| no_thread(thread_id))?;
         let place = Place { key: StreamKey { stream, ..profile.key }, ..profile };
-        Ok(Here { profile, place, number, seen, moment })
+        Ok(Here { profile, place, number, seen, moment, promised })
     }
 }

@@ -7,7 +7,7 @@ use memlog_events::{
     log::Stored,
 };
 
-use super::Catalog;
+use super::{Catalog, Doc};
 use crate::domain::record::invalidates;
 
 /// A link.
@@ -90,19 +90,22 @@ impl Catalog {
         links.filter(says_so).map(|link| link.source).next()
     }
 
-    /// Records within `hops` links of one, nearest first, in both directions.
-    pub fn reach(&self, from: u32, hops: u32, limit: usize, now: Micros) -> Vec<Reached> {
+    /// Records within `hops` links of one, nearest first, in both directions; what `keep` does not let through leads nowhere either.
+    pub fn reach(&self, from: u32, hops: u32, limit: usize, now: Micros, keep: &dyn Fn(&Doc) -> bool) -> Vec<Reached> {
         let mut seen = std::collections::HashSet::from([from]);
         let (mut frontier, mut reached) = (vec![from], Vec::new());
         for hop in 1..=hops {
             let mut next = Vec::new();
             for doc in frontier {
-                for (other, label) in self.neighbours(doc, now) {
-                    if reached.len() == limit {
+                let Some(here) = self.doc(doc).map(|it| RecordId(it.id)) else { continue };
+                for link in self.links_of.get(&here).into_iter().flatten().filter_map(|id| self.relations.get(id)) {
+                    if reached.len() >= limit {
                         return reached;
                     }
-                    if seen.insert(other) {
-                        reached.push(Reached { doc: other, label, hops: hop });
+                    let end = if link.source == here { link.target } else { link.source };
+                    let other = self.by_uuid(end.0).filter(|doc| self.visible(*doc, now).is_some_and(keep));
+                    if let Some(other) = other.filter(|other| seen.insert(*other)) {
+                        reached.push(Reached { doc: other, label: link.label_from(here).to_owned(), hops: hop });
                         next.push(other);
                     }
                 }
@@ -110,18 +113,6 @@ impl Catalog {
             frontier = next;
         }
         reached
-    }
-
-    fn neighbours(&self, doc: u32, now: Micros) -> Vec<(u32, String)> {
-        let Some(it) = self.doc(doc) else { return Vec::new() };
-        let here = RecordId(it.id);
-        let links = self.links_of.get(&here).into_iter().flatten().filter_map(|id| self.relations.get(id));
-        let other = |link: &Relation| {
-            let end = if link.source == here { link.target } else { link.source };
-            let doc = self.by_uuid(end.0)?;
-            self.visible(doc, now).map(|_| (doc, link.label_from(here).to_owned()))
-        };
-        links.filter_map(other).collect()
     }
 
     /// A link.

@@ -244,9 +244,9 @@ impl Catalog {
         records.filter(|doc| self.visible(*doc, now).is_some_and(|it| it.sources == [message])).collect()
     }
 
-    /// The message `offset` places away in the same thread, past those that are gone.
+    /// The message `offset` places away in the same thread, past those that are gone; of a message.
     pub fn beside(&self, doc: u32, offset: i32) -> Option<u32> {
-        let it = self.doc(doc)?;
+        let it = self.doc(doc).filter(|it| it.item == ItemType::Message)?;
         let messages = &self.thread(it.thread?)?.messages;
         let mut at = i64::from(it.ordinal);
         let mut left = offset.abs();

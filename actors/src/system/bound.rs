@@ -1,0 +1,124 @@
+//! One question and one filter, bound into a profile's views: what the ranking sees.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memlog_events::{
+    code::RoleCode,
+    ids::{MessageId, Micros, SpeakerId},
+};
+
+use super::{
+    filter,
+    find::{Filter, Prepared, Within},
+    records::is_record,
+    search::messages_behind,
+    speakers::filtered,
+};
+use crate::{
+    api::{Error, record::ItemType},
+    recall::{Corpus, Doc as RankedDoc, Scored, matter},
+    view::{State, catalog, keyword::Terms, vector::PreparedQuery},
+};
+
+/// A profile's views with one question and one filter bound in.
+pub(super) struct Bound<'a> {
+    state: &'a State,
+    now: Micros,
+    terms: Terms,
+    vector: Option<PreparedQuery>,
+    /// The model's cosine floor.
+    floor: f32,
+    speaker: Option<SpeakerId>,
+    within: Within,
+    filter: &'a Filter,
+    speakers: HashMap<SpeakerId, u32>,
+}
+
+impl<'a> Bound<'a> {
+    pub(super) fn new(state: &'a State, asked: &Prepared, filter: &'a Filter) -> Result<Self, Error> {
+        let speaker = filter.speaker.as_deref().map(|name| filtered(state, name)).transpose()?;
+        let vector = asked.vector.as_deref();
+        let registered = state.catalog.speakers().enumerate().map(|(at, speaker)| (speaker.id, at as u32));
+        Ok(Self {
+            state,
+            now: asked.now,
+            terms: state.keyword.prepare(&matter(&asked.question.text)),
+            vector: vector.zip(state.vectors.as_ref()).map(|(query, vectors)| vectors.prepare(query)),
+            floor: asked.floor,
+            speaker,
+            within: Within::new(&state.catalog, &filter.scope),
+            filter,
+            speakers: registered.collect(),
+        })
+    }
+
+    fn keeps(&self, doc: u32, it: &catalog::Doc) -> bool {
+        let filter = self.filter;
+        filter.types.as_ref().is_none_or(|types| types.contains(&it.item))
+            && self.speaker.is_none_or(|id| it.speaker == Some(id))
+            && self.within.admits(it)
+            && (it.item != ItemType::Message || filter.messages_of.is_none_or(|thread| it.thread == Some(thread)))
+            && !filter.except.contains(&doc)
+            && (filter.include_invalid || self.holds(doc, it))
+            && filter.metadata.as_ref().is_none_or(|wanted| filter::matches(wanted, it.metadata.as_deref()))
+    }
+
+    /// A record that was superseded does not, nor the message behind it: else the old words would outrank the new.
+    fn holds(&self, doc: u32, it: &catalog::Doc) -> bool {
+        let catalog = &self.state.catalog;
+        if is_record(it) { catalog.is_valid(doc, self.now) } else { !catalog.is_outdated(MessageId(it.id), self.now) }
+    }
+}
+
+impl Corpus for Bound<'_> {
+    fn doc(&self, doc: u32) -> Option<RankedDoc> {
+        let it = self.state.catalog.visible(doc, self.now)?;
+        Some(RankedDoc {
+            thread: it.thread,
+            is_message: !is_record(it),
+            from_assistant: it.speaker == Some(SpeakerId::ME)
+                || (it.speaker.is_none() && it.role == RoleCode::ASSISTANT),
+            speaker: it.speaker.and_then(|id| self.speakers.get(&id)).copied(),
+            at: Timestamp::from_microsecond(it.when().0).unwrap_or_default(),
+            asks: it.asks,
+            sources: messages_behind(self.state, doc).into_iter().filter(|message| *message != doc).collect(),
+        })
+    }
+
+    fn admits(&self, doc: u32) -> bool {
+        self.state.catalog.visible(doc, self.now).is_some_and(|it| self.keeps(doc, it))
+    }
+
+    fn beside(&self, doc: u32, offset: i32) -> Option<u32> {
+        self.state.catalog.beside(doc, offset)
+    }
+
+    fn speakers(&self) -> Vec<(u32, String)> {
+        let named = self.state.catalog.speakers().enumerate();
+        named.map(|(at, speaker)| (at as u32, speaker.name.clone())).collect()
+    }
+
+    fn keyword_best(&self, limit: usize) -> Vec<Scored> {
+        let best = self.state.keyword.best(&self.terms, limit, &|doc| self.admits(doc));
+        best.into_iter().map(|(doc, score)| Scored { doc, score }).collect()
+    }
+
+    fn keyword_score(&self, doc: u32) -> f32 {
+        self.state.keyword.score(&self.terms, doc)
+    }
+
+    fn vector_best(&self, limit: usize) -> Option<Vec<Scored>> {
+        let (query, vectors) = (self.vector.as_ref()?, self.state.vectors.as_ref()?);
+        let best = vectors.nearest_to(query, limit, &|doc| self.admits(doc));
+        Some(best.into_iter().map(|(doc, score)| Scored { doc, score }).collect())
+    }
+
+    fn cosine_floor(&self) -> f32 {
+        self.floor
+    }
+
+    fn vector_score(&self, doc: u32) -> Option<f32> {
+        self.state.vectors.as_ref()?.similarity(self.vector.as_ref()?, doc)
+    }
+}

@@ -1,0 +1,236 @@
+//! The candidate search that `profile.search`, `profile.recall`, `thread.search` and context cards have in common: the question is
+//! embedded once, and every filter sits inside the search.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use jiff::{Timestamp, civil::Date};
+use memlog_events::ids::Micros;
+use serde_json::{Map, Value};
+
+use super::{
+    System,
+    bound::Bound,
+    filter,
+    lookup::{RETRY_MS, panicked},
+    past::{Moment, Seen},
+};
+use crate::{
+    api::{Error, record::ItemType},
+    domain::Place,
+    extract::dates,
+    port::Purpose,
+    recall::{Breadth, DateSpan, Hit, Question, rank},
+    view::{
+        State,
+        catalog::{Catalog, Doc},
+    },
+};
+
+/// A search, whoever asks.
+pub(crate) struct Asked {
+    pub(crate) query: String,
+    pub(crate) filter: Filter,
+    pub(crate) breadth: Breadth,
+    pub(crate) limit: usize,
+    /// The day that "yesterday" in the question counts from.
+    pub(crate) reference: Option<Date>,
+}
+
+/// What narrows a search. The default lets everything through but what does not hold any more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    /// Only these types.
+    pub(crate) types: Option<Vec<ItemType>>,
+    /// Only what was stored under this tag.
+    pub(crate) speaker: Option<String>,
+    /// Whose.
+    pub(crate) scope: Scope,
+    /// Messages of this thread only; records of any.
+    pub(crate) messages_of: Option<u32>,
+    /// Only what matches.
+    pub(crate) metadata: Option<Map<String, Value>>,
+    /// What does not hold any more, too, and the messages that say so.
+    pub(crate) include_invalid: bool,
+    /// Not these.
+    pub(crate) except: HashSet<u32>,
+}
+
+impl Filter {
+    /// Refuses a filter over metadata that could not mean anything.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.metadata.as_ref().map_or(Ok(()), filter::check)
+    }
+}
+
+/// What one property of a document must be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Must {
+    /// Anything.
+    #[default]
+    BeAnything,
+    /// This, or absent.
+    Be(Option<String>),
+}
+
+/// Owner, agent and thread that a search is about, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub(crate) user: Must,
+    pub(crate) agent: Must,
+    pub(crate) thread: Must,
+}
+
+/// A scope, looked up in a catalog.
+pub(crate) struct Within {
+    user: Bounds,
+    agent: Bounds,
+    thread: Bounds,
+}
+
+/// What one property of a document must be, by its number.
+enum Bounds {
+    Anything,
+    Exactly(Option<u32>),
+    /// A name that no document has.
+    Nothing,
+}
+
+impl Bounds {
+    fn new(must: &Must, number: impl Fn(&str) -> Option<u32>) -> Self {
+        match must {
+            Must::BeAnything => Self::Anything,
+            Must::Be(None) => Self::Exactly(None),
+            Must::Be(Some(name)) => number(name).map_or(Self::Nothing, |number| Self::Exactly(Some(number))),
+        }
+    }
+
+    fn admit(&self, found: Option<u32>) -> bool {
+        match self {
+            Self::Anything => true,
+            Self::Exactly(wanted) => *wanted == found,
+            Self::Nothing => false,
+        }
+    }
+}
+
+impl Within {
+    pub(crate) fn new(catalog: &Catalog, scope: &Scope) -> Self {
+        Self {
+            user: Bounds::new(&scope.user, |name| catalog.number_of(name)),
+            agent: Bounds::new(&scope.agent, |name| catalog.number_of(name)),
+            thread: Bounds::new(&scope.thread, |id| catalog.session(id)),
+        }
+    }
+
+    pub(crate) fn admits(&self, it: &Doc) -> bool {
+        self.user.admit(it.user) && self.agent.admit(it.agent) && self.thread.admit(it.thread)
+    }
+}
+
+/// What a search found, and under which conditions.
+pub(crate) struct Answered {
+    pub(crate) seen: Seen,
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) seq: u64,
+    pub(crate) mode: &'static str,
+}
+
+/// A question that can be put to views as often as need be, with another filter each time.
+pub(crate) struct Prepared {
+    pub(super) question: Question,
+    pub(super) vector: Option<Vec<f32>>,
+    /// The model's cosine floor.
+    pub(super) floor: f32,
+    pub(super) now: Micros,
+}
+
+impl Prepared {
+    /// `hybrid`, or `keyword` when there is no model.
+    pub(crate) fn mode(&self) -> &'static str {
+        if self.vector.is_some() { "hybrid" } else { "keyword" }
+    }
+
+    /// The best that the filter lets through, best first. CPU-bound.
+    pub(crate) fn best(
+        &self,
+        state: &State,
+        filter: &Filter,
+        breadth: Breadth,
+        limit: usize,
+    ) -> Result<Vec<Hit>, Error> {
+        let mut hits = rank(&self.question, &Bound::new(state, self, filter)?, breadth);
+        hits.truncate(limit);
+        Ok(hits)
+    }
+}
+
+impl System {
+    /// A search of a profile at a moment.
+    pub(crate) async fn ask(&self, place: Place, asked: Asked, moment: Moment) -> Result<Answered, Error> {
+        asked.filter.check()?;
+        // Before the views are read: they have everything up to it, and what comes later is not promised.
+        let promised = self.position_of(moment).0;
+        let seen = self.views_at(place, moment).await?;
+        self.ask_views(seen, asked, promised).await
+    }
+
+    /// A search of views that have everything up to `promised`.
+    pub(crate) async fn ask_views(&self, seen: Seen, asked: Asked, promised: u64) -> Result<Answered, Error> {
+        let prepared = self.prepared(&seen, &asked.query, asked.reference).await?;
+        let mode = prepared.mode();
+        let ranked = tokio::task::spawn_blocking(move || {
+            let found = seen.read(|state| {
+                let hits = prepared.best(state, &asked.filter, asked.breadth, asked.limit)?;
+                Ok::<_, Error>((hits, state.catalog.position.0))
+            });
+            found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode })
+        });
+        ranked.await.map_err(panicked)?
+    }
+
+    /// Embeds a question for the views, and finds the dates that it names.
+    pub(crate) async fn prepared(&self, seen: &Seen, query: &str, reference: Option<Date>) -> Result<Prepared, Error> {
+        let vector = self.embed_query(seen, query).await?;
+        let floor = self.inner.registry.embed().filter(|_| vector.is_some());
+        let floor = floor.map_or(f32::INFINITY, |embed| embed.embedder().cosine_floor());
+        let question = Question { text: query.to_owned(), dates: self.dates(query, reference) };
+        Ok(Prepared { question, vector, floor, now: self.now() })
+    }
+
+    /// The query's vector, once the views have all the vectors they are waiting for; none without a model, nor while what
+    /// another model had embedded is embedded anew.
+    async fn embed_query(&self, seen: &Seen, query: &str) -> Result<Option<Vec<f32>>, Error> {
+        let Some(embed) = self.inner.registry.embed() else { return Ok(None) };
+        if seen.read(State::is_reembedding) {
+            return Ok(None);
+        }
+        if let Seen::Present(views) = seen
+            && views.pending() > 0
+        {
+            let scope = views.place.key.scope;
+            let hurry = embed.hurry(scope);
+            let wait = Duration::from_millis(self.limits().embed_wait_ms_max);
+            let waited = tokio::time::timeout(wait, views.wait_embedded()).await;
+            drop(hurry);
+            let late = |_| {
+                Error::timeout("what was stored last is still being embedded; ask again")
+                    .with("retry_after_ms", RETRY_MS)
+            };
+            if !waited.map_err(late)? {
+                return Err(Error::unavailable("the profile's views were dropped meanwhile", RETRY_MS));
+            }
+        }
+        let (embedder, query) = (Arc::clone(embed.embedder()), query.to_owned());
+        let embedded = tokio::task::spawn_blocking(move || embedder.embed(&query, Purpose::Query)).await;
+        let embedded = embedded.map_err(panicked)?;
+        embedded.map(Some).map_err(|error| Error::unavailable(error.to_string(), RETRY_MS))
+    }
+
+    /// The dates that a question names, counted from its reference date.
+    fn dates(&self, query: &str, reference: Option<Date>) -> Vec<DateSpan> {
+        let today = || dates::day_of(Timestamp::from_microsecond(self.now().0).unwrap_or_default());
+        let reference = reference.unwrap_or_else(today);
+        let span = |found: dates::Found| DateSpan::days(found.start, found.end, found.precision);
+        dates::find_all(query, reference).into_iter().filter_map(span).collect()
+    }
+}
