@@ -112,6 +112,23 @@ pub struct Work {
     /// Whose words each of `known` is, as the tag shows; absent, they are nobody's in particular.
     #[serde(default)]
     pub known_by: Vec<Option<String>>,
+    /// How the thread wants to be read.
+    #[serde(default)]
+    pub reading: Reading,
+}
+
+/// How a thread wants its messages read by a model. Absent bounds are the model's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    /// What whoever created the thread wants the model to be told besides.
+    pub instructions: Option<String>,
+    /// Tokens of one prompt.
+    pub input_tokens_max: Option<u64>,
+    /// Tokens of one message; a longer one is shortened for the model alone.
+    pub message_tokens_max: Option<u64>,
+    /// Tokens of a longer one that the model is shown in order to shorten it.
+    pub shortening_tokens_max: Option<u64>,
 }
 
 /// One memory that an extractor found.
@@ -177,6 +194,9 @@ pub struct Session {
     pub changes: u32,
     /// How many speakers of the profile had been removed then.
     pub speakers_gone: u32,
+    /// How the thread wants to be read.
+    #[serde(default)]
+    pub reading: Reading,
 }
 
 /// What a narrator wrote about a session.
@@ -223,6 +243,22 @@ pub struct Sentence {
     pub sources: Vec<usize>,
 }
 
+/// What a new memory may say of an older one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// It takes its place.
+    Supersedes,
+    /// It says the opposite, and which of them holds is open.
+    Contradicts,
+    /// It says the same more exactly.
+    Refines,
+    /// It speaks for it.
+    Supports,
+    /// It says the same.
+    Duplicates,
+}
+
 /// Why a narrator wrote nothing. A code only: it is logged in plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nothing was written: {code}")]
@@ -235,6 +271,11 @@ pub struct NarrationFailed {
 pub trait Narrator: Send + Sync + 'static {
     /// What a session has been about so far.
     fn summarise(&self, session: &Session) -> Result<String, NarrationFailed>;
+    /// What a new memory says of older ones: indices into `known`, each at most once. By default, and where nothing is sure, nothing.
+    fn relate(&self, new: &str, known: &[String]) -> Result<Vec<(usize, Relation)>, NarrationFailed> {
+        _ = (new, known);
+        Ok(Vec::new())
+    }
     /// The answer, resting on the sources alone; empty if they do not answer.
     fn answer(&self, question: &Question) -> Result<Vec<Sentence>, NarrationFailed>;
 }

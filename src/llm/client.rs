@@ -93,7 +93,7 @@ impl Client {
         let (system, format) = match self.format {
             Format::JsonSchema => {
                 let schema = serde_json::json!({ "name": asked.name, "strict": true, "schema": asked.schema });
-                (asked.system.to_owned(), serde_json::json!({ "type": "json_schema", "json_schema": schema }))
+                (asked.system.to_string(), serde_json::json!({ "type": "json_schema", "json_schema": schema }))
             }
             Format::JsonObject => {
                 let told = format!("{}\n\nThe JSON schema of your answer: {}", asked.system, asked.schema);
@@ -226,7 +226,10 @@ mod tests {
         };
         let (strict, plain) = (body(&named), body(&plain));
         assert_eq!(strict["response_format"]["json_schema"]["schema"], asked.schema);
-        assert_eq!((&strict["max_tokens"], &strict["messages"][0]["content"]), (&2_000.into(), &asked.system.into()));
+        assert_eq!(
+            (&strict["max_tokens"], &strict["messages"][0]["content"]),
+            (&2_000.into(), &asked.system.as_ref().into())
+        );
         assert_eq!(plain["response_format"], serde_json::json!({ "type": "json_object" }));
         assert!(plain["max_tokens"].is_null() && plain["max_completion_tokens"] == 2_000);
         assert!(plain["messages"][0]["content"].as_str().is_some_and(|it| it.contains(&asked.schema.to_string())));

@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil, tz::TimeZone};
 use memlog_actors::{
     domain::text::normalised,
     limits::CONTENT_BYTES_MAX,
-    port::{RecordType, Sentence},
+    port::{RecordType, Relation, Sentence},
     recall::one_line,
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -82,6 +82,26 @@ struct Memory {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Related {
+    links: Vec<Link>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Link {
+    n: usize,
+    #[serde(rename = "type")]
+    relation: Relation,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shortened {
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Classified {
     #[serde(rename = "type")]
     kind: Kind,
@@ -113,6 +133,22 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(input: D) -> Result<O
 
 fn read<T: DeserializeOwned>(answer: &str) -> Result<T, Malformed> {
     serde_json::from_str(answer).map_err(|_| Malformed)
+}
+
+/// What a memory says of the `known` older ones, each named at most once.
+pub(super) fn links(answer: &str, known: usize) -> Result<Vec<(usize, Relation)>, Malformed> {
+    let Related { links } = read(answer)?;
+    let mut named = BTreeSet::new();
+    let link = |Link { n, relation }: Link| (n < known && named.insert(n)).then_some((n, relation)).ok_or(Malformed);
+    links.into_iter().map(link).collect()
+}
+
+/// A shortened message: shorter than it was, and not empty.
+pub(super) fn shortened(answer: &str, bytes_before: usize) -> Result<String, Malformed> {
+    let Shortened { text } = read(answer)?;
+    let text = text.trim().to_owned();
+    let plain = !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
+    (says_something(&text) && plain && text.len() < bytes_before).then_some(text).ok_or(Malformed)
 }
 
 /// The memories.

@@ -6,7 +6,8 @@ use memlog_actors::{
     domain::text::normalised,
     extract,
     port::{
-        ExtractFailed, Extracted, Extractor, NarrationFailed, Narrator, Question, RecordType, Sentence, Session, Work,
+        ExtractFailed, Extracted, Extractor, NarrationFailed, Narrator, Question, Reading, RecordType, Relation,
+        Sentence, Session, Turn, Work,
     },
 };
 use serde_json::json;
@@ -19,6 +20,9 @@ use super::{
     settings::{Fallback, Settings},
     split::{Part, parts},
 };
+
+/// Bytes that count as one token.
+const TOKEN_BYTES: u64 = 4;
 
 /// A language model that fills the ports.
 pub(super) struct Model {
@@ -69,9 +73,11 @@ impl Model {
     }
 
     fn memories(&self, work: &Work) -> Result<Vec<Extracted>, CallFailed> {
-        let asked = prompt::extract();
-        let parts = parts(work, self.settings.input_tokens_max);
+        let reading = &work.reading;
+        let asked = prompt::extract(reading.instructions.as_deref());
         let mut budget = self.job();
+        let shortened = Work { turns: self.shortened(&work.turns, reading, &mut budget), ..work.clone() };
+        let parts = parts(&shortened, self.input_tokens_max(reading));
         let sent = |part: &Part| tokens(part.data.to_string().len() + asked.system.len());
         if !budget.holds(parts.iter().map(sent).sum()) {
             return Err(CallFailed::lasting("token_budget"));
@@ -94,6 +100,53 @@ impl Model {
         Ok(found)
     }
 
+    /// Tokens of one call: the thread may want fewer than the operator allows.
+    fn input_tokens_max(&self, reading: &Reading) -> u64 {
+        reading.input_tokens_max.map_or(self.settings.input_tokens_max, |most| most.min(self.settings.input_tokens_max))
+    }
+
+    /// Messages as the model is to see them. One past the thread's bound is told in fewer words, or cut where that fails; what is
+    /// stored stays as it is.
+    fn shortened(&self, turns: &[Turn], reading: &Reading, budget: &mut Budget) -> Vec<Turn> {
+        let Some(tokens_max) = reading.message_tokens_max else { return turns.to_vec() };
+        let bytes_max = usize::try_from(tokens_max.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX);
+        let short = |turn: &Turn| {
+            if turn.text.len() <= bytes_max {
+                return turn.clone();
+            }
+            let told = self.in_fewer_words(&turn.text, tokens_max, reading, budget);
+            let text = told.unwrap_or_else(|failed| {
+                tracing::debug!(code = failed.code, "a long message was cut for the language model");
+                turn.text.clone()
+            });
+            Turn { text: prompt::cut_bytes(&text, bytes_max).to_owned(), ..turn.clone() }
+        };
+        turns.iter().map(short).collect()
+    }
+
+    fn in_fewer_words(
+        &self,
+        text: &str,
+        tokens_max: u64,
+        reading: &Reading,
+        budget: &mut Budget,
+    ) -> Result<String, CallFailed> {
+        let most = reading.shortening_tokens_max.unwrap_or(u64::MAX).saturating_mul(TOKEN_BYTES);
+        let shown = prompt::cut_bytes(text, usize::try_from(most).unwrap_or(usize::MAX));
+        // A token is some three quarters of a word.
+        let data = json!({ "text": shown, "words_max": (tokens_max * 3 / 4).max(1) });
+        let answer = self.client.ask(&prompt::shorten(), &data, budget)?;
+        Ok(decode::shortened(&answer, text.len())?)
+    }
+
+    fn links(&self, new: &str, known: &[String]) -> Result<Vec<(usize, Relation)>, CallFailed> {
+        let data = prompt::relating(new, known, self.settings.input_tokens_max);
+        let shown = data["known"].as_array().map_or(0, Vec::len);
+        let mut budget = self.once(self.settings.answer_s_max);
+        let answer = self.client.ask(&prompt::relate(), &data, &mut budget)?;
+        Ok(decode::links(&answer, shown)?)
+    }
+
     fn kind(&self, content: &str) -> Result<RecordType, CallFailed> {
         let mut budget = self.once(self.settings.classify_s_max);
         let answer = self.client.ask(&prompt::classify(), &json!({ "text": content }), &mut budget)?;
@@ -110,8 +163,11 @@ impl Model {
 
     fn summary(&self, session: &Session) -> Result<String, CallFailed> {
         let asked: Asked = prompt::summarise();
-        let data = prompt::session(session, self.settings.input_tokens_max);
-        let answer = self.client.ask(&asked, &data, &mut self.summary_of_job())?;
+        let mut budget = self.summary_of_job();
+        let turns = self.shortened(&session.turns, &session.reading, &mut budget);
+        let shortened = Session { turns, ..session.clone() };
+        let data = prompt::session(&shortened, self.input_tokens_max(&session.reading));
+        let answer = self.client.ask(&asked, &data, &mut budget)?;
         Ok(decode::summary(&answer)?)
     }
 }
@@ -142,6 +198,13 @@ impl Extractor for Model {
 impl Narrator for Model {
     fn summarise(&self, session: &Session) -> Result<String, NarrationFailed> {
         Ok(self.summary(session)?)
+    }
+
+    fn relate(&self, new: &str, known: &[String]) -> Result<Vec<(usize, Relation)>, NarrationFailed> {
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.links(new, known)?)
     }
 
     fn answer(&self, question: &Question) -> Result<Vec<Sentence>, NarrationFailed> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{client::tokens, prompt};
 
-/// Messages before a later part that are shown for context, as many as before the first.
+/// Messages before a part that are shown for context at least; as many as the work brings along, if those are more.
 const BEFORE_MAX: usize = 10;
 
 /// What one call looks at.
@@ -31,7 +31,8 @@ pub(super) fn parts(work: &Work, input_tokens_max: u64) -> Vec<Part> {
         // Standing orders are shown, and cannot be cited: nothing of them is a memory.
         let (orders, said): (Vec<_>, Vec<_>) =
             range.clone().zip(turns).partition(|(_, turn)| turn.role == Role::System);
-        let before = all[begin.saturating_sub(BEFORE_MAX)..begin].iter().copied();
+        let looks_back = BEFORE_MAX.max(work.before.len());
+        let before = all[begin.saturating_sub(looks_back)..begin].iter().copied();
         let before: Vec<&Turn> = before.chain(orders.into_iter().map(|(_, turn)| turn)).collect();
         let messages: Vec<Value> = said.iter().map(|(n, turn)| prompt::message(*n, turn)).collect();
         let earlier = prompt::earlier(before.into_iter(), input_tokens_max);

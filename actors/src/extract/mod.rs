@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use jiff::civil::Date;
 
 use crate::limits::CONTENT_BYTES_MAX;
-use crate::port::{ExtractFailed, Extracted, Extractor, RecordType, Role, Turn, Work};
+use crate::port::{ExtractFailed, Extracted, Extractor, RecordType, Relation, Role, Turn, Work};
+use crate::same::{Author, Statement};
 
 mod clauses;
 mod contrast;
@@ -43,6 +44,22 @@ impl Extractor for Local {
         // Only whether there is a date matters here, not which.
         let found = dates::find(said, Date::ZERO);
         (kind::of(said, language, found.as_ref()), summary::of(content))
+    }
+}
+
+/// What a new statement says of older ones, where it is plain: that it says the same, or that a change of mind takes one's place.
+pub(crate) fn relate(new: &str, known: &[String], said_at: jiff::Timestamp) -> Vec<(usize, Relation)> {
+    let statement = Statement::new(new, Author::Anyone);
+    let same = known.iter().position(|old| Statement::new(old, Author::Anyone).says_the_same(&statement));
+    if let Some(at) = same {
+        return vec![(at, Relation::Duplicates)];
+    }
+    let turn = Turn { role: Role::User, speaker: None, said_at, offset_seconds: 0, text: new.to_owned() };
+    let work = Work { turns: vec![turn], known: known.to_vec(), ..Work::default() };
+    // Of a text that says several things, nobody can say that all of it takes one record's place.
+    match extract(&work).as_slice() {
+        [one] => one.corrects.filter(|at| *at < known.len()).map(|at| (at, Relation::Supersedes)).into_iter().collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::{
     system::{
         Inner, System,
         duplicate::{Saying, author, same_record},
+        inherits,
         remember::type_code,
     },
     view::{ProfileViews, State},
@@ -193,7 +194,13 @@ impl Inner {
             return self.fail(job, ExtractFailed::lasting("comparison_panicked")).await.map(drop);
         };
         let own = ticket.place.key.stream;
-        let found: Vec<Found> = finding.extracted.iter().map(|it| found(it, &finding.messages, &known, own)).collect();
+        let inherited = inherited(&views.read(), job, &finding);
+        let found = finding
+            .extracted
+            .iter()
+            .zip(inherited)
+            .map(|(it, metadata)| Found { metadata, ..found(it, &finding.messages, &known, own) });
+        let found: Vec<Found> = found.collect();
         // A node that was restarted since the worker began knows of no try.
         let attempts = self.promises.tries(job).map_or(1, |tries| tries.begun);
         let new = |it: &Summary| NewSummary { text: it.text.clone(), changes: it.changes };
@@ -333,6 +340,19 @@ fn well_formed(finding: &Finding) -> bool {
     summary && finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().enumerate().all(fits)
 }
 
+/// What each memory takes over from its messages, as JSON.
+fn inherited(state: &State, job: JobId, finding: &Finding) -> Vec<String> {
+    let catalog = &state.catalog;
+    let settings = catalog.job(job).and_then(|job| catalog.thread(job.thread)).map(|thread| &thread.settings);
+    let of = |it: &Extracted| {
+        let Some(settings) = settings else { return "{}".to_owned() };
+        let doc = |at: &usize| catalog.doc(catalog.by_uuid(finding.messages.get(*at)?.0)?);
+        let sources: Vec<_> = it.sources.iter().filter_map(doc).map(|it| it.metadata.as_deref()).collect();
+        serde_json::Value::Object(inherits(settings, &sources)).to_string()
+    };
+    finding.extracted.iter().map(of).collect()
+}
+
 fn found(it: &Extracted, messages: &[MessageId], known: &[Option<(RecordId, StreamId)>], own: StreamId) -> Found {
     let corrects = it.corrects.and_then(|at| known.get(at).copied().flatten()).filter(|(_, stream)| *stream == own);
     Found {
@@ -340,6 +360,7 @@ fn found(it: &Extracted, messages: &[MessageId], known: &[Option<(RecordId, Stre
         content: it.content.clone(),
         summary: it.summary.clone(),
         timestamp: it.timestamp.map(|at| Micros(at.as_microsecond())),
+        metadata: "{}".to_owned(),
         sources: it.sources.iter().filter_map(|at| messages.get(*at)).copied().collect(),
         corrects: corrects.map(|known| known.0),
         revises: it.corrects.and_then(|at| at.checked_sub(known.len())),

@@ -11,9 +11,9 @@ use memlog_events::{
 
 use super::desk::Unprepared;
 use crate::{
-    api::job::State,
-    port::{Assignment, ExtractFailed, Role, Session, Turn, Work},
-    system::Inner,
+    api::{job::State, thread::Settings},
+    port::{Assignment, ExtractFailed, Reading, Role, Session, Turn, Work},
+    system::{Inner, SHORTENING_TOKENS_DEFAULT},
     view::{
         ProfileViews, State as Views,
         catalog::Doc,
@@ -21,8 +21,8 @@ use crate::{
     },
 };
 
-/// Messages before the ones to extract that are given for context.
-const BEFORE_MAX: usize = 10;
+/// Messages before the ones to extract that are given for context, where the thread does not say how many.
+const BEFORE_DEFAULT: usize = 10;
 /// Records given as known, for each message; together at most `KNOWN_MAX`.
 const KNOWN_EACH: usize = 5;
 /// Records given as known in all.
@@ -36,17 +36,20 @@ impl Inner {
     /// The views are looked at a document at a time: who holds them for long holds up every reader that waits for its own write.
     pub(super) fn prepare(&self, views: &ProfileViews, id: JobId) -> Result<Assignment, Unprepared> {
         let now = self.environment.now();
-        let (turns, before) = {
+        let (turns, before, reading) = {
             let state = views.read();
             let catalog = &state.catalog;
             let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unprepared::Moot)?;
+            let settings = catalog.thread(job.thread).map(|thread| thread.settings.clone()).unwrap_or_default();
             let living = |doc: &u32| catalog.visible(*doc, now).is_some();
             let turns: Vec<u32> = job.messages.iter().filter_map(|id| catalog.by_uuid(id.0)).filter(living).collect();
-            let back = turns.first().map(|first| (1..=BEFORE_MAX as i32).map(|back| catalog.beside(*first, -back)));
+            let looks_back = before_max(&settings, turns.len()) as i32;
+            let back = turns.first().map(|first| (1..=looks_back).map(|back| catalog.beside(*first, -back)));
             let before: Vec<u32> = back.into_iter().flatten().flatten().filter(living).collect();
-            (turns, before)
+            (turns, before, reading(&settings))
         };
-        let mut assignment = Assignment { work: Work::default(), messages: Vec::new(), known: Vec::new() };
+        let work = Work { reading, ..Work::default() };
+        let mut assignment = Assignment { work, messages: Vec::new(), known: Vec::new() };
         for doc in turns {
             if let Some((message, turn)) = self.turn(views, doc)? {
                 assignment.work.turns.push(turn);
@@ -69,7 +72,7 @@ impl Inner {
     /// out: it would be told as if it still held.
     pub(super) fn session_for(&self, views: &ProfileViews, id: JobId) -> Result<Option<Session>, Unprepared> {
         let now = self.environment.now();
-        let (thread, summary, changes, speakers_gone, said) = {
+        let (thread, summary, changes, speakers_gone, said, reading) = {
             let state = views.read();
             let catalog = &state.catalog;
             let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unprepared::Moot)?;
@@ -83,9 +86,11 @@ impl Inner {
                 let it = catalog.visible(*doc, now).filter(|it| it.role != RoleCode::SYSTEM);
                 it.is_some_and(|it| !catalog.is_outdated(MessageId(it.id), now))
             };
-            (thread.stream, summary, thread.changes, catalog.speakers_gone(), new.filter(told).collect::<Vec<u32>>())
+            let said = new.filter(told).collect::<Vec<u32>>();
+            let reading = reading(&thread.settings);
+            (thread.stream, summary, thread.changes, catalog.speakers_gone(), said, reading)
         };
-        let mut session = Session { previous: None, turns: Vec::new(), changes, speakers_gone };
+        let mut session = Session { previous: None, turns: Vec::new(), changes, speakers_gone, reading };
         let mut room = CONTEXT_BYTES_MAX;
         for doc in said.into_iter().rev().take(SESSION_TURNS_MAX) {
             let Some((_, turn)) = self.turn(views, doc)? else { continue };
@@ -154,6 +159,28 @@ impl Inner {
         let speaker = speaker.map(str::to_owned);
         let turn = Turn { role, speaker, said_at, offset_seconds: it.offset_seconds, text: content.text.clone() };
         Ok(Some((MessageId(it.id), turn)))
+    }
+}
+
+/// Messages before those to extract from: what the thread's window leaves of them.
+fn before_max(settings: &Settings, turns: usize) -> usize {
+    let window = settings.extraction.as_ref().and_then(|it| it.window);
+    match window.and_then(|window| usize::try_from(window).ok()).filter(|window| *window > 0) {
+        Some(window) => window.saturating_sub(turns),
+        None => BEFORE_DEFAULT,
+    }
+}
+
+/// How a thread wants to be read by a model.
+pub(crate) fn reading(settings: &Settings) -> Reading {
+    let positive = |tokens: Option<i64>| tokens.and_then(|it| u64::try_from(it).ok()).filter(|it| *it > 0);
+    let extraction = settings.extraction.clone().unwrap_or_default();
+    let shortening = settings.message_shortening_input_token_limit.or(Some(SHORTENING_TOKENS_DEFAULT));
+    Reading {
+        instructions: extraction.custom_instructions.filter(|text| !text.trim().is_empty()),
+        input_tokens_max: positive(extraction.token_limit),
+        message_tokens_max: positive(settings.max_message_tokens),
+        shortening_tokens_max: positive(shortening),
     }
 }
 

@@ -42,6 +42,7 @@ pub use feed::{Change, Feed};
 use memlog_events::ids::{Digest, Position, Scope};
 pub use rebuild::Rebuilt;
 pub use start::StartError;
+pub(crate) use thread::{SHORTENING_TOKENS_DEFAULT, inherits};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{

@@ -26,6 +26,8 @@ pub struct Found {
     pub summary: String,
     /// When it happened, if the words say so.
     pub timestamp: Option<Micros>,
+    /// A JSON object as text: what it takes over from its messages.
+    pub metadata: String,
     /// The messages that say so; the first one's speaker is the record's.
     pub sources: Vec<MessageId>,
     /// The record of this thread that it corrects.
@@ -163,7 +165,7 @@ impl ApplyExtraction {
             content: SavedContentV1 {
                 content: found.content.clone(),
                 summary: found.summary.clone(),
-                metadata: "{}".to_owned(),
+                metadata: found.metadata.clone(),
                 given_id: None,
                 user_id: None,
                 agent_id: None,
@@ -189,6 +191,7 @@ mod tests {
             content: text.to_owned(),
             summary: text.to_owned(),
             timestamp: None,
+            metadata: "{}".to_owned(),
             sources: vec![source],
             corrects: None,
             revises: None,

@@ -95,6 +95,9 @@ impl System {
             }
             Err(failure) => return Err(refused(failure)),
         };
+        if valid && request.autonomous_linking.unwrap_or(self.inner.narrator.is_some()) {
+            self.relate(context, &here, added.inner.record, &request.content).await;
+        }
         let memory = self.just_stored(&here.profile, added.inner.record).await?;
         Ok(Answer::fresh(told(&request, memory, &added)))
     }

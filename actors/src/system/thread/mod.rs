@@ -10,6 +10,7 @@ mod content;
 mod links;
 mod memories;
 mod messages;
+mod relating;
 mod search;
 mod settings;
 mod threads;
@@ -17,6 +18,7 @@ mod ttl;
 mod wait;
 
 use memlog_events::ids::{Position, StreamKey};
+pub(crate) use settings::{SHORTENING_TOKENS_DEFAULT, inherits};
 
 use super::{System, past::Moment, past::Seen, validate};
 use crate::{

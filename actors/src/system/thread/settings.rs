@@ -1,5 +1,7 @@
 //! A thread's settings: checked when it is created, shown with their defaults.
 
+use serde_json::{Map, Value};
+
 use crate::{
     api::{
         Error,
@@ -121,6 +123,22 @@ pub(crate) fn extraction_of(settings: &Settings) -> Extraction {
     }
 }
 
+/// The metadata that a memory takes over from the messages it was made from: of what the thread lets it inherit, all that
+/// its sources agree on.
+pub(crate) fn inherits(settings: &Settings, sources: &[Option<&Map<String, Value>>]) -> Map<String, Value> {
+    let chosen = settings.extraction.as_ref().and_then(|it| it.inherit_message_metadata.clone());
+    let may = |key: &String| match &chosen {
+        None => true,
+        Some(Inherit::All(all)) => *all,
+        Some(Inherit::Keys(keys)) => keys.contains(key),
+    };
+    let Some((Some(first), others)) = sources.split_first() else { return Map::new() };
+    let agreed = |(key, value): &(&String, &Value)| {
+        may(key) && others.iter().all(|other| other.is_some_and(|fields| fields.get(*key) == Some(*value)))
+    };
+    first.iter().filter(agreed).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
 /// Whether the reply waits for the extraction.
 pub(crate) fn is_inline(settings: &Settings) -> bool {
     settings.extraction.as_ref().and_then(|it| it.mode) == Some(ExtractionMode::Inline)
@@ -146,6 +164,24 @@ mod tests {
     fn refused(settings: serde_json::Value) -> String {
         let settings: Settings = serde_json::from_value(settings).expect("settings");
         check(&settings).expect_err("refused").fields["field"].as_str().expect("a field").to_owned()
+    }
+
+    #[test]
+    fn memories_inherit_what_their_sources_agree_on() {
+        use serde_json::json;
+        let fields = |value: Value| value.as_object().expect("an object").clone();
+        let (one, two) = (fields(json!({"a": 1, "b": 2, "c": [1]})), fields(json!({"a": 1, "b": 3, "c": [1]})));
+        let of = |inherit: Value, sources: &[Option<&Map<String, Value>>]| {
+            let settings: Settings =
+                serde_json::from_value(json!({"extraction": {"inherit_message_metadata": inherit}})).expect("settings");
+            Value::Object(inherits(&settings, sources))
+        };
+        assert_eq!(of(json!(true), &[Some(&one)]), json!({"a": 1, "b": 2, "c": [1]}));
+        assert_eq!(of(json!(true), &[Some(&one), Some(&two)]), json!({"a": 1, "c": [1]}));
+        assert_eq!(of(json!(["a", "b"]), &[Some(&one), Some(&two)]), json!({"a": 1}));
+        assert_eq!(of(json!(false), &[Some(&one)]), json!({}));
+        assert_eq!(of(json!(true), &[Some(&one), None]), json!({}));
+        assert_eq!(Value::Object(inherits(&Settings::default(), &[Some(&one)])), json!({"a": 1, "b": 2, "c": [1]}));
     }
 
     #[test]
