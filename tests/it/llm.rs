@@ -4,6 +4,7 @@
 mod command;
 mod extracting;
 mod narrating;
+mod threads;
 
 use memlog::llm::{Settings, build, settings::Fallback};
 use memlog_actors::{

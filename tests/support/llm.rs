@@ -28,7 +28,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The name of the schema: `memories`, `type`, `summary` or `answer`.
+    /// The name of the schema: `memories`, `type`, `summary`, `answer`, `links`, `shortened`, ...
     pub fn asked(&self) -> &str {
         self.body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default()
     }
@@ -79,6 +79,11 @@ pub fn right(call: &Call) -> Reply {
             json!({ "memories": people.map(fact).collect::<Vec<_>>() })
         }
         "type" => json!({ "type": "task" }),
+        "links" => json!({ "links": [] }),
+        "shortened" => {
+            let text = data["text"].as_str().unwrap_or_default();
+            json!({ "text": format!("In short: {}", text.chars().take(20).collect::<String>()) })
+        }
         "summary" => {
             let texts: Vec<_> =
                 said("messages").iter().map(|it| it["text"].as_str().unwrap_or_default().to_owned()).collect();

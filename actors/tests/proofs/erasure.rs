@@ -31,7 +31,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// No file has any of these bytes. That they are in none before the deletion either is the stronger promise: all is sealed.
-fn assert_nowhere(folder: &Path, secrets: &[Vec<u8>]) {
+pub(crate) fn assert_nowhere(folder: &Path, secrets: &[Vec<u8>]) {
     for file in files(folder) {
         let bytes = std::fs::read(&file).expect("read");
         for secret in secrets {

@@ -6,5 +6,6 @@ mod jobs;
 mod once;
 mod races;
 mod rules;
+mod threads;
 #[allow(dead_code, reason = "shared with the model, which uses the rest")]
 mod world;

@@ -204,3 +204,49 @@ async fn a_memory_and_its_link_are_one_save() {
     assert_eq!(world.head().await, before);
     world.close().await;
 }
+
+// Without a model only what is plain is linked, and only if it is asked for: nothing that may be news makes another invalid.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_plain_is_linked_without_a_model() {
+    let Some(world) = World::open().await else { return };
+    let add = |id: &str, content: &str, linking: bool| {
+        let request = json!({"content": content, "memory_id": id, "autonomous_linking": linking});
+        let world = &world;
+        async move { world.ok("add_memory", request).await["memory"]["id"].clone() }
+    };
+    let links = |id: &str| {
+        let request = json!({"record_id": id});
+        let world = &world;
+        async move {
+            let links = world.ok("list_record_links", request).await["links"].clone();
+            let links = links.as_array().unwrap().iter();
+            links
+                .map(|link| {
+                    format!(
+                        "{} {}",
+                        link["relation_type"].as_str().unwrap(),
+                        link["target_record_id"].as_str().unwrap()
+                    )
+                })
+                .collect::<Vec<_>>()
+        }
+    };
+    add("porto", "The user lives in Porto.", true).await;
+    add("peanuts", "The user is allergic to peanuts.", true).await;
+    add("again", "The user is allergic to peanuts", false).await;
+    assert!(links("again").await.is_empty());
+    world.ok("delete_memory", json!({"memory_id": "again"})).await;
+    add("same", "The user has an allergy to peanuts.", true).await;
+    assert_eq!(links("same").await, ["duplicates peanuts"]);
+    add("shellfish", "The user is allergic to shellfish.", true).await;
+    assert!(links("shellfish").await.is_empty());
+    add("lisbon", "Actually, the user lives in Lisbon now.", true).await;
+    assert_eq!(links("lisbon").await, ["supersedes porto"]);
+    assert_eq!((status(&world, "porto").await, status(&world, "lisbon").await), (json!("invalid"), json!("valid")));
+    // Memories of another thread are never its ends.
+    world.ok("create", json!({"thread_id": "other"})).await;
+    world.ok("add_memory", json!({"thread_id": "other", "content": "The user is allergic to shellfish.", "memory_id": "far", "autonomous_linking": true})).await;
+    let far = world.ok("list_record_links", json!({"thread_id": "other", "record_id": "far"})).await;
+    assert!(far["links"].as_array().unwrap().is_empty());
+    world.close().await;
+}

@@ -337,3 +337,22 @@ async fn commands_repeated_under_a_key_are_done_once() {
     assert_eq!(world.head().await, head);
     world.close().await;
 }
+
+// What a memory takes over from its messages is the thread's choice.
+#[tokio::test(flavor = "multi_thread")]
+async fn memories_inherit_the_metadata_of_their_messages() {
+    let Some(world) = World::open().await else { return };
+    for (id, inherit, expected) in [
+        ("all", json!(true), json!({"lang": "en", "n": 1})),
+        ("none", json!(false), json!({})),
+        ("some", json!(["n", "other"]), json!({"n": 1})),
+    ] {
+        let extraction = json!({"inherit_message_metadata": inherit, "mode": "inline"});
+        world.ok("create", json!({"thread_id": id, "settings": {"extraction": extraction}})).await;
+        let said = json!([{"role": "user", "content": format!("I like {id}"), "metadata": {"lang": "en", "n": 1}}]);
+        world.ok("add_messages", json!({"thread_id": id, "messages": said})).await;
+        let memories = world.ok("profile.memories", json!({"session_id": id})).await;
+        assert_eq!(memories["memories"][0]["metadata"], expected, "{id}");
+    }
+    world.close().await;
+}
