@@ -12,6 +12,7 @@
 //! - `recall`: from a question to ranked hits, an answer, a summary; pure.
 //! - `same`: whether two statements say the same; pure.
 //! - `extract`: memories out of messages without a model; pure.
+//! - `image`: what the bytes of an image are, and whether they decode; pure.
 //! - `jobs`: the outbox, the queue, the desk and the workers of extraction.
 //! - `port`: the traits that the doors fill; `limits`: every bound, with its reason.
 //!
@@ -29,6 +30,7 @@ pub mod api;
 pub mod domain;
 pub mod entity;
 pub mod extract;
+pub mod image;
 pub mod jobs;
 pub mod limits;
 pub mod port;

@@ -56,6 +56,10 @@ pub const MESSAGES_DEFAULT: usize = 100;
 pub const LABEL_CHARS_MAX: usize = 64;
 /// A message's role of the client's own.
 pub const ROLE_CHARS_MAX: usize = 64;
+/// What a model says about an image.
+pub const CAPTION_CHARS_MAX: usize = 500;
+/// How long one request waits for captions, however many images it has; clients of NATS wait some 30 s.
+pub const CAPTIONS_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(20);
 /// Parts of a message.
 pub const PARTS_MAX: usize = 100;
 /// What a model is told besides its own orders.
@@ -133,6 +137,8 @@ impl Limits {
             ("embed_wait_ms_max", self.embed_wait_ms_max, 1),
             ("embed_threads", self.embed_threads as u64, 1),
             ("job_attempts_max", u64::from(self.job_attempts_max), 1),
+            ("image_bytes_max", self.image_bytes_max, 1),
+            ("image_pixels_max", self.image_pixels_max, 1),
             ("calls_max", self.calls_max as u64, 1),
             ("snapshot_every_events", self.snapshot_every_events, 1),
         ];

@@ -278,6 +278,10 @@ pub trait Narrator: Send + Sync + 'static {
     }
     /// The answer, resting on the sources alone; empty if they do not answer.
     fn answer(&self, question: &Question) -> Result<Vec<Sentence>, NarrationFailed>;
+    /// What an image shows, on one line, within this time. Not every model sees.
+    fn caption(&self, _image: &[u8], _mime: &str, _within: Duration) -> Result<String, NarrationFailed> {
+        Err(NarrationFailed { code: "sees_no_images" })
+    }
 }
 
 /// Tells the time; tests move it.

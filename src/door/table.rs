@@ -146,6 +146,10 @@ fn profile_rows() -> Vec<Row> {
         command::<thread::DeleteRecordLink>("Forgets a link"),
         read::<thread::ListRecordLinks>("The links of a memory, both ways"),
         read::<thread::Search>("Memories, messages and images in a scope, best first"),
+        row::<thread::AddImage>(Kind::Command, "Stores an image of a thread", |it| it.description.is_none()),
+        read::<thread::ListImages>("Images of a thread; bytes of one on request"),
+        row::<thread::UpdateImage>(Kind::Command, "Changes an image", |it| it.description == Some(None)),
+        command::<thread::DeleteImage>("Forgets an image that is no part of a message"),
         row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
     ]
 }

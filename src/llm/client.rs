@@ -73,11 +73,27 @@ impl Client {
 
     /// What the model says to `data`.
     pub(super) fn ask(&self, asked: &Asked, data: &Value, budget: &mut Budget) -> Result<String, CallFailed> {
-        let body = self.body(asked, data);
+        self.send(&self.body(asked, &data.to_string().into()), budget)
+    }
+
+    /// What the model says to `data` and an image, which is a `data:` URL.
+    pub(super) fn ask_about(
+        &self,
+        asked: &Asked,
+        data: &Value,
+        image: &str,
+        budget: &mut Budget,
+    ) -> Result<String, CallFailed> {
+        let text = serde_json::json!({ "type": "text", "text": data.to_string() });
+        let shown = serde_json::json!({ "type": "image_url", "image_url": { "url": image } });
+        self.send(&self.body(asked, &Value::Array(vec![text, shown])), budget)
+    }
+
+    fn send(&self, body: &[u8], budget: &mut Budget) -> Result<String, CallFailed> {
         let call = |within: Duration, budget: &mut Budget| {
             budget.spend(tokens(body.len()))?;
             let pass = self.breaker.enter(Instant::now()).ok_or(CallFailed::passing(UNAVAILABLE))?;
-            let answer = self.endpoint.complete(&body, within);
+            let answer = self.endpoint.complete(body, within);
             match &answer {
                 Err(failed) if failed.transient => pass.failed(Instant::now()),
                 Ok(_) | Err(_) => pass.succeeded(),
@@ -89,7 +105,7 @@ impl Client {
         repeated(self.call_max, budget, call, wait)
     }
 
-    fn body(&self, asked: &Asked, data: &Value) -> Vec<u8> {
+    fn body(&self, asked: &Asked, content: &Value) -> Vec<u8> {
         let (system, format) = match self.format {
             Format::JsonSchema => {
                 let schema = serde_json::json!({ "name": asked.name, "strict": true, "schema": asked.schema });
@@ -102,7 +118,7 @@ impl Client {
         };
         let mut body = serde_json::json!({
             "model": self.endpoint.model,
-            "messages": [{ "role": "system", "content": system }, { "role": "user", "content": data.to_string() }],
+            "messages": [{ "role": "system", "content": system }, { "role": "user", "content": content }],
             "response_format": format,
         });
         let field = match self.output_field {

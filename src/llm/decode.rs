@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use jiff::{Timestamp, civil, tz::TimeZone};
 use memlog_actors::{
     domain::text::normalised,
-    limits::CONTENT_BYTES_MAX,
+    limits::{CAPTION_CHARS_MAX, CONTENT_BYTES_MAX},
     port::{RecordType, Relation, Sentence},
     recall::one_line,
 };
@@ -115,6 +115,12 @@ struct Summarised {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Captioned {
+    description: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Answered {
     sentences: Vec<Cited>,
 }
@@ -210,6 +216,12 @@ pub(super) fn kind(answer: &str) -> Result<RecordType, Malformed> {
 pub(super) fn summary(answer: &str) -> Result<String, Malformed> {
     let Summarised { summary } = read(answer)?;
     one_line_of(&summary, SUMMARY_CHARS_MAX)
+}
+
+/// What an image shows.
+pub(super) fn caption(answer: &str) -> Result<String, Malformed> {
+    let Captioned { description } = read(answer)?;
+    one_line_of(&description, CAPTION_CHARS_MAX)
 }
 
 /// The text on one line, if it says something in at most so many characters.

@@ -1,4 +1,4 @@
-//! A language model behind any OpenAI-compatible chat endpoint: it extracts, classifies, summarises and answers.
+//! A language model behind any OpenAI-compatible chat endpoint: it extracts, classifies, summarises, answers and says what images show.
 //!
 //! What it says is never trusted: every answer must be JSON of our schema, and becomes records with sources or a failure
 //! with a code. It is given no tools, and what people said reaches it as data inside one JSON message. No text of a person

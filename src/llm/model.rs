@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use memlog_actors::{
     domain::text::normalised,
     extract,
@@ -161,6 +162,16 @@ impl Model {
         Ok(decode::sentences(&answer, sources, question.sentences_max)?)
     }
 
+    /// The image counts for nothing in the budget of tokens: what it costs is by its pixels, and only the model knows.
+    fn description(&self, image: &[u8], mime: &str, within: Duration) -> Result<String, CallFailed> {
+        let url = format!("data:{mime};base64,{}", STANDARD.encode(image));
+        let tokens_max = self.settings.job_tokens_max.saturating_add(tokens(url.len()));
+        let within = within.min(Duration::from_secs(self.settings.caption_s_max));
+        let mut budget = Budget::new(within, tokens_max, 1);
+        let answer = self.client.ask_about(&prompt::caption(), &json!({ "mime_type": mime }), &url, &mut budget)?;
+        Ok(decode::caption(&answer)?)
+    }
+
     fn summary(&self, session: &Session) -> Result<String, CallFailed> {
         let asked: Asked = prompt::summarise();
         let mut budget = self.summary_of_job();
@@ -212,5 +223,9 @@ impl Narrator for Model {
             return Ok(Vec::new());
         }
         Ok(self.sentences(question)?)
+    }
+
+    fn caption(&self, image: &[u8], mime: &str, within: Duration) -> Result<String, NarrationFailed> {
+        Ok(self.description(image, mime, within)?)
     }
 }

@@ -81,6 +81,8 @@ pub struct Settings {
     pub answer_s_max: u64,
     /// The type of a memory that is saved without one; past it the local classification is taken.
     pub classify_s_max: u64,
+    /// What an image shows; past it the image is stored without a description.
+    pub caption_s_max: u64,
     /// Tries of one call when the failure is one that passes.
     pub tries_max: u64,
     /// The texts of one call, in tokens estimated as bytes / 4; a larger work is split by turns. Small models hold 8k in all.
@@ -108,6 +110,7 @@ impl Default for Settings {
             job_s_max: 300,
             answer_s_max: 10,
             classify_s_max: 3,
+            caption_s_max: 15,
             tries_max: 3,
             input_tokens_max: 6_000,
             output_tokens_max: 2_000,
@@ -126,11 +129,12 @@ struct Number {
     of: fn(&mut Settings) -> &mut u64,
 }
 
-const NUMBERS: [Number; 10] = [
+const NUMBERS: [Number; 11] = [
     Number { name: "call_s_max", least: 1, most: 600, of: |it| &mut it.call_s_max },
     Number { name: "job_s_max", least: 1, most: 3_600, of: |it| &mut it.job_s_max },
     Number { name: "answer_s_max", least: 1, most: 25, of: |it| &mut it.answer_s_max },
     Number { name: "classify_s_max", least: 1, most: 25, of: |it| &mut it.classify_s_max },
+    Number { name: "caption_s_max", least: 1, most: 25, of: |it| &mut it.caption_s_max },
     Number { name: "tries_max", least: 1, most: 10, of: |it| &mut it.tries_max },
     Number { name: "input_tokens_max", least: 1_000, most: 1_000_000, of: |it| &mut it.input_tokens_max },
     Number { name: "output_tokens_max", least: 100, most: 100_000, of: |it| &mut it.output_tokens_max },

@@ -1,6 +1,7 @@
 //! memlog with a language model, through a stand-in that is right, slow, wrong, cut off, rate-limited, refusing or down. What is
 //! proved each time: the job ends as it must, the messages are kept, and nothing is lost or made up.
 
+mod captions;
 mod command;
 mod extracting;
 mod narrating;

@@ -28,7 +28,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The name of the schema: `memories`, `type`, `summary`, `answer`, `links`, `shortened`, ...
+    /// The name of the schema: `memories`, `type`, `summary`, `answer`, `links`, `shortened`, `caption`, ...
     pub fn asked(&self) -> &str {
         self.body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default()
     }
@@ -38,9 +38,16 @@ impl Call {
         self.body["messages"][0]["content"].as_str().unwrap_or_default()
     }
 
-    /// The data, which is the one user message.
+    /// The data, which is the one user message, or the text of the one that has an image, too.
     pub fn data(&self) -> Value {
-        serde_json::from_str(self.body["messages"][1]["content"].as_str().unwrap_or_default()).unwrap_or_default()
+        let content = &self.body["messages"][1]["content"];
+        let text = content.as_str().or_else(|| content[0]["text"].as_str());
+        serde_json::from_str(text.unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The image, as a `data:` URL.
+    pub fn image(&self) -> &str {
+        self.body["messages"][1]["content"][1]["image_url"]["url"].as_str().unwrap_or_default()
     }
 }
 
@@ -96,6 +103,7 @@ pub fn right(call: &Call) -> Reply {
                 best.map(|source| json!({ "text": format!("It says {}", source["text"]), "sources": [source["n"]] }));
             json!({ "sentences": cited.collect::<Vec<_>>() })
         }
+        "caption" => json!({ "description": format!("A picture of {} bytes", call.image().len()) }),
         other => panic!("nothing is known of {other:?}"),
     };
     Reply::Says(answer.to_string())

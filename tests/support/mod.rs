@@ -59,5 +59,6 @@ impl Nats {
     }
 }
 
+pub mod images;
 pub mod llm;
 pub mod served;

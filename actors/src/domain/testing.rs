@@ -1,9 +1,9 @@
 //! Given, when, then: a stream that lives in memory, with a clock, ids and slots that count up.
 
 use memlog_events::{
-    code::{RoleCode, TypeCode},
-    event::{ByV1, MessageAppendedContentV2, SavedContentV1},
-    ids::{Digest, Micros, Partition, Scope, Slot, StreamId, StreamKey},
+    code::{MimeCode, RoleCode, TypeCode},
+    event::{ByV1, ImageAddedContentV1, ImageFormV1, MessageAppendedContentV2, SavedContentV1},
+    ids::{Digest, ImageId, MessageId, Micros, Partition, Scope, Slot, StreamId, StreamKey},
 };
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use super::{
     profile::Create,
     record::NewRecord,
     registry::{self, CreateAgent, CreateMemory, Registry},
-    thread::{Append, Extraction, Ingest, NewMessage, Open},
+    thread::{AddImage, Append, Extraction, Ingest, NewImage, NewMessage, Open, Thread},
 };
 
 struct Counting {
@@ -222,4 +222,24 @@ pub(crate) fn create_agent(user: Option<&str>, name: &str, memories: &[(Uuid, bo
         adopt: false,
         by: ByV1::default(),
     }
+}
+
+pub(crate) fn new_image(number: u128) -> NewImage {
+    let form = ImageFormV1 { mime: MimeCode::PNG, width: 1, height: 1, bytes: 3 };
+    let content =
+        ImageAddedContentV1 { description: None, metadata: "{}".to_owned(), given_id: None, by: ByV1::default() };
+    let image = ImageId(Uuid::from_u128(number));
+    NewImage { image, form, bytes: [1, 2, 3].into(), content, timestamp: None }
+}
+
+pub(crate) fn add_image(number: u128) -> AddImage {
+    AddImage { image: new_image(number), expires_at: None }
+}
+
+/// A thread with one message that has one image.
+pub(crate) fn given_message_with_image(given: &mut Story<Thread>) -> (MessageId, ImageId) {
+    let image = new_image(9);
+    let mut said = ingest("trip", &["look at my cat"]);
+    said.messages[0].images = vec![image.clone()];
+    (given.do_(said).messages[0], image.image)
 }

@@ -76,13 +76,14 @@ impl Corpus for Bound<'_> {
         let it = self.state.catalog.visible(doc, self.now)?;
         Some(RankedDoc {
             thread: it.thread,
-            is_message: !is_record(it),
+            is_message: it.item == ItemType::Message,
             from_assistant: it.speaker == Some(SpeakerId::ME)
                 || (it.speaker.is_none() && it.role == RoleCode::ASSISTANT),
             speaker: it.speaker.and_then(|id| self.speakers.get(&id)).copied(),
             at: Timestamp::from_microsecond(it.when().0).unwrap_or_default(),
             asks: it.asks,
-            sources: messages_behind(self.state, doc).into_iter().filter(|message| *message != doc).collect(),
+            // What an image shows stands beside what its message says, not in its place.
+            sources: if is_record(it) { messages_behind(self.state, doc) } else { Vec::new() },
         })
     }
 

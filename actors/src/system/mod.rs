@@ -130,6 +130,8 @@ pub(crate) struct Inner {
     sessions: Gate<Scope>,
     /// Things that are being changed: who changes the same one waits, and then sees what the first made of it.
     edits: Gate<uuid::Uuid>,
+    /// What may be decoded of images at once.
+    decoding: tokio::sync::Semaphore,
     /// Jobs accepted and not done.
     pub(crate) promises: Arc<Promises>,
     /// Namespaces by their digests, as far as callers have named them.

@@ -147,11 +147,15 @@ pub(super) fn of_session(session_id: Option<String>) -> Result<Scope, Error> {
     Ok(Scope { thread: Must::Be(Some(id)), ..Scope::default() })
 }
 
-/// A message hit itself, or the messages that a record was made from.
+/// A message hit itself, the messages that a record was made from, or the one that an image is a part of.
 pub(super) fn messages_behind(state: &State, doc: u32) -> Vec<u32> {
     match state.catalog.doc(doc) {
         Some(it) if is_record(it) => it.sources.iter().filter_map(|id| state.catalog.by_uuid(id.0)).collect(),
         Some(it) if it.item == ItemType::Message => vec![doc],
-        _ => Vec::new(),
+        Some(it) => {
+            let message = it.image.as_ref().and_then(|image| image.message);
+            message.and_then(|id| state.catalog.by_uuid(id.0)).into_iter().collect()
+        }
+        None => Vec::new(),
     }
 }

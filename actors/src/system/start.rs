@@ -89,6 +89,7 @@ impl System {
         let outbox = Outbox::new(log, Arc::clone(&queue))
             .map_err(|error| StartError::Log { path: options.data_dir, reason: error.to_string() })?;
         let replays = Arc::new(Semaphore::new(environment.limits.replays_max.max(1)));
+        let decoding = super::thread::permits(&environment.limits);
         let inner = Arc::new(Inner {
             profiles: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
             threads: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
@@ -107,6 +108,7 @@ impl System {
             sayings: Sayings::default(),
             sessions: Gate::default(),
             edits: Gate::default(),
+            decoding,
             promises: outbox.promises(),
             namespaces: Mutex::new(HashMap::new()),
             tasks: Mutex::new(JoinSet::new()),

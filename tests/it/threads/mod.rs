@@ -1,9 +1,11 @@
 //! Threads as any NATS client meets them: JSON in, JSON out, and the errors by their fields.
 
+mod images;
 mod links;
 mod memories;
 mod messages;
 mod opening;
+mod parts;
 mod search;
 
 use memlog::client::CallError;

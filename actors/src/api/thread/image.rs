@@ -58,6 +58,7 @@ pub struct AddImage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_anchor: Option<TtlAnchor>,
 }
+verb!(AddImage, "thread", "add_image", ImageStored, thread_add_image);
 
 /// Reply of `thread.add_image` and `thread.update_image`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,6 +94,7 @@ pub struct ListImages {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
 }
+verb!(ListImages, "thread", "list_images", Images, thread_list_images);
 
 /// An image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,6 +163,7 @@ pub struct UpdateImage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_anchor: Option<TtlAnchor>,
 }
+verb!(UpdateImage, "thread", "update_image", ImageStored, thread_update_image);
 
 /// `thread.delete_image`: of an image that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -173,3 +176,4 @@ pub struct DeleteImage {
     /// The image.
     pub image_id: String,
 }
+verb!(DeleteImage, "thread", "delete_image", DeletedOne, thread_delete_image);

@@ -80,6 +80,10 @@ impl HoldsRecords for Profile {
         Vec::new()
     }
 
+    fn images_of(&self, _: &[MessageId]) -> Vec<(ImageId, Slot)> {
+        Vec::new()
+    }
+
     fn summary_slot(&self) -> Option<Slot> {
         None
     }

@@ -1,8 +1,8 @@
-//! Forget: a record, the messages it was made from and its links are gone for real.
+//! Forget: a record, the messages it was made from with their images, and its links are gone for real.
 
 use memlog_events::{
     batch::Outcome,
-    event::{ByV1, Facts, ForgotV1},
+    event::{ByV1, Facts, ForgotV1, ImageDeletedV1},
     ids::RecordId,
 };
 
@@ -48,7 +48,11 @@ impl<A: HoldsRecords> Command<A> for Forget {
         let relations = records.relations_of(&[self.record]);
         let forgot = ForgotV1 { record: self.record, slot: record.slot, messages, relations };
         let fact = Fact { facts: Facts::Forgot(forgot), content: by_alone(&self.by, place, state.stream_slot()) };
-        let events = std::iter::once(fact).chain(summary_erased(state)).collect();
+        // A message takes its images along.
+        let images = state.images_of(&record.sources);
+        let images = Some(ImageDeletedV1 { images }).filter(|gone| !gone.images.is_empty());
+        let images = images.map(|gone| Fact { facts: Facts::ImageDeleted(gone), content: None });
+        let events = images.into_iter().chain([fact]).chain(summary_erased(state)).collect();
         Ok(Decision::of(events, Forgotten(self.record)))
     }
 }

@@ -315,6 +315,8 @@ pub trait HoldsRecords: super::Aggregate {
     fn expired_messages(&self, now: Micros) -> Vec<(MessageId, Slot)>;
     /// Images whose time is over.
     fn expired_images(&self, now: Micros) -> Vec<(ImageId, Slot)>;
+    /// The images in these messages.
+    fn images_of(&self, messages: &[MessageId]) -> Vec<(ImageId, Slot)>;
     /// The slot of its summaries, if it has any.
     fn summary_slot(&self) -> Option<Slot>;
 }

@@ -7,7 +7,10 @@ use memlog_events::{
 };
 
 use super::{Thread, image};
-use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone, record::summary_erased};
+use crate::domain::{
+    Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone,
+    record::{HoldsRecords, summary_erased},
+};
 
 /// Deletes one message.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,7 +81,7 @@ impl Command<Thread> for DeleteMessage {
             let forgot = ForgotV1 { record: *record, slot, messages: Vec::new(), relations };
             events.push(Fact { facts: Facts::Forgot(forgot), content: by() });
         }
-        events.extend(image::deleted(state.images_of(self.message)));
+        events.extend(image::deleted(state.images_of(&[self.message])));
         let messages = vec![(self.message, slot)];
         events.push(Fact { facts: Facts::MessageDeleted(MessageDeletedV1 { messages }), content: by() });
         events.extend(summary_erased(state));

@@ -1,8 +1,10 @@
 //! The thread: a conversation - its messages, the records made from them, their links and its extraction jobs.
 
+mod add_image;
 mod apply_extraction;
 mod create;
 mod delete;
+mod delete_image;
 mod delete_message;
 mod fail_extraction;
 mod image;
@@ -10,13 +12,16 @@ mod ingest;
 mod open;
 mod resend;
 mod retry_extraction;
+mod update_image;
 mod update_message;
 
 use std::collections::BTreeMap;
 
+pub use add_image::{AddImage, ImageKept};
 pub use apply_extraction::{Applied, ApplyExtraction, Found, NewSummary, Said};
 pub use create::Create;
 pub use delete::Delete;
+pub use delete_image::{DeleteImage, ImageDeleted};
 pub use delete_message::{DeleteMessage, MessageDeleted};
 pub use fail_extraction::FailExtraction;
 pub use image::{ImageState, NewImage};
@@ -30,6 +35,7 @@ pub use open::Open;
 pub use resend::{Match, matched};
 pub use retry_extraction::RetryExtraction;
 use serde::{Deserialize, Serialize};
+pub use update_image::UpdateImage;
 pub use update_message::{MessageUpdated, UpdateMessage};
 
 use super::{
@@ -115,6 +121,11 @@ impl Thread {
         let message = &self.messages[*self.ordinals.get(&id)? as usize];
         let alive = message.slot.is_some() && message.expires_at.is_none_or(|at| at > now);
         alive.then_some(message)
+    }
+
+    /// An image that is there and whose time is not over.
+    pub fn living_image(&self, id: ImageId, now: Micros) -> Option<&ImageState> {
+        self.images.get(&id).filter(|image| image.expires_at.is_none_or(|at| at > now))
     }
 }
 
@@ -219,6 +230,11 @@ impl HoldsRecords for Thread {
     fn expired_images(&self, now: Micros) -> Vec<(ImageId, Slot)> {
         let over = |image: &ImageState| image.expires_at.is_some_and(|at| at <= now);
         self.images.iter().filter(|(_, image)| over(image)).map(|(id, image)| (*id, image.slot)).collect()
+    }
+
+    fn images_of(&self, messages: &[MessageId]) -> Vec<(ImageId, Slot)> {
+        let theirs = |image: &ImageState| image.message.is_some_and(|message| messages.contains(&message));
+        self.images.iter().filter(|(_, image)| theirs(image)).map(|(id, image)| (*id, image.slot)).collect()
     }
 
     fn summary_slot(&self) -> Option<Slot> {

@@ -3,11 +3,14 @@
 use memlog_events::{
     batch::Outcome,
     event::{ByV1, Content, Facts, ImageUpdatedV1, MessageUpdatedV1},
-    ids::{ImageId, JobId, KeyPath, MessageId, Micros, Slot},
+    ids::{JobId, KeyPath, MessageId, Micros, Slot},
 };
 
 use super::{NewMessage, Thread, image, ingest, resend_digest};
-use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone, record::summary_erased};
+use crate::domain::{
+    Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone,
+    record::{HoldsRecords, summary_erased},
+};
 
 /// Changes a message. Role and time stay.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,7 +82,7 @@ impl Command<Thread> for UpdateMessage {
         let moved = self.expires_at != message.expires_at;
         let mut decision = Decision::of(vec![Fact { facts: Facts::MessageUpdated(facts), content }], ());
         if self.rewritten {
-            decision.events.extend(image::deleted(state.images_of(self.message)));
+            decision.events.extend(image::deleted(state.images_of(&[self.message])));
             for new in self.said.iter().flat_map(|said| &said.images) {
                 new.added(Some(self.message), self.expires_at, stream_slot, place, inputs, &mut decision);
             }
@@ -119,14 +122,6 @@ impl UpdateMessage {
             let content = by_alone(&self.by, place, stream_slot);
             decision.events.push(Fact { facts: Facts::ImageUpdated(facts), content });
         }
-    }
-}
-
-impl Thread {
-    /// The living images of a message.
-    pub(super) fn images_of(&self, message: MessageId) -> Vec<(ImageId, Slot)> {
-        let theirs = self.images.iter().filter(|(_, image)| image.message == Some(message));
-        theirs.map(|(id, image)| (*id, image.slot)).collect()
     }
 }
 

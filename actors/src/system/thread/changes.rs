@@ -8,6 +8,7 @@ use super::{
     content,
     messages::{content_before, rewritten},
     no_thread,
+    pictures::Patience,
     settings::{extraction_of, is_inline, retention},
     ttl::{Anchors, Ttl, checked, warnings},
 };
@@ -69,7 +70,7 @@ impl System {
         let mut images = Vec::new();
         let mut now = kept;
         if let Some(content) = request.content {
-            let said = self.said(context, "content", content).await?;
+            let said = self.said(context, "content", content, Patience::begin()).await?;
             (now.text, now.parts, images) = (said.text, said.parts, said.images);
         }
         if let Some(fields) = &request.metadata {

@@ -5,6 +5,7 @@ use memlog_events::{
     ids::{ImageId, PartId},
 };
 
+use super::pictures::Patience;
 use crate::{
     api::{
         Context, Error,
@@ -69,6 +70,7 @@ fn check_part(field: &str, part: &NewPart) -> Result<(), Error> {
             if part.text.is_some() {
                 return Err(foreign("text"));
             }
+            part.description.as_deref().map_or(Ok(()), |text| validate::content(&named("description"), text))?;
             part.bytes.as_ref().map(drop).ok_or_else(|| missing("bytes"))
         }
     }
@@ -76,7 +78,13 @@ fn check_part(field: &str, part: &NewPart) -> Result<(), Error> {
 
 impl System {
     /// Takes a content apart that was checked before.
-    pub(super) async fn said(&self, context: &Context, field: &str, content: Content<NewPart>) -> Result<Said, Error> {
+    pub(super) async fn said(
+        &self,
+        context: &Context,
+        field: &str,
+        content: Content<NewPart>,
+        patience: Patience,
+    ) -> Result<Said, Error> {
         let parts = match content {
             Content::Text(text) => return Ok(Said { text, ..Said::default() }),
             Content::Parts(parts) => parts,
@@ -91,7 +99,8 @@ impl System {
                     kept.text = part.text;
                 }
                 PartType::Image => {
-                    said.images.push(self.image_part(context, &format!("{field}[{at}]"), ImageId(id), part).await?);
+                    let field = format!("{field}[{at}]");
+                    said.images.push(self.image_part(context, &field, ImageId(id), &part, patience).await?);
                     kept.image = Some(ImageId(id));
                 }
             }
@@ -99,18 +108,5 @@ impl System {
         }
         said.text = texts.join("\n");
         Ok(said)
-    }
-
-    async fn image_part(&self, _: &Context, field: &str, _: ImageId, _: NewPart) -> Result<NewImage, Error> {
-        Err(Error::invalid(field, "images are not taken yet"))
-    }
-
-    pub(super) fn shown_image_part(
-        &self,
-        _: &super::Here,
-        _: ImageId,
-        _: &super::messages::Bytes,
-    ) -> Result<Option<crate::api::thread::Part>, Error> {
-        Ok(None)
     }
 }

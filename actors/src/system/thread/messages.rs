@@ -13,6 +13,7 @@ use super::{
     Here,
     answer::Under,
     content, no_thread,
+    pictures::Patience,
     settings::{extraction_of, is_inline, retention},
     ttl::{Anchors, Ttl, checked, warnings},
 };
@@ -87,12 +88,16 @@ impl System {
         let here = self.in_thread(context, &request.profile, &request.thread_id).await?;
         let settings = here.read(|_, thread| thread.settings.clone()).ok_or_else(|| no_thread(&request.thread_id))?;
         let retention = retention(&settings);
+        let patience = Patience::begin();
         let mut messages = Vec::with_capacity(request.messages.len());
         let whole = request.messages.into_iter().zip(spread.metadata).zip(spread.ttl).enumerate();
         for (at, ((message, metadata), ttl)) in whole {
             let timestamp = message.timestamp.map(|said| said.time.0);
             let expires_at = ttl.of_new(&retention, Anchors { created_at: self.now(), timestamp })?;
-            messages.push(NewMessage { expires_at, ..self.incoming(context, &here, at, message, metadata).await? });
+            messages.push(NewMessage {
+                expires_at,
+                ..self.incoming(context, &here, at, message, metadata, patience).await?
+            });
         }
         let command = Ingest {
             open: None,
@@ -128,6 +133,7 @@ impl System {
         at: usize,
         message: Incoming,
         metadata: Option<Map<String, Value>>,
+        patience: Patience,
     ) -> Result<NewMessage, Error> {
         let speaker = match &message.speaker {
             Some(name) => {
@@ -142,7 +148,7 @@ impl System {
             "system" => (RoleCode::SYSTEM, None),
             _ => (RoleCode::CUSTOM, Some(message.role)),
         };
-        let said = self.said(context, &format!("messages[{at}].content"), message.content).await?;
+        let said = self.said(context, &format!("messages[{at}].content"), message.content, patience).await?;
         Ok(NewMessage {
             role,
             speaker,

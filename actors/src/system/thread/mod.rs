@@ -7,9 +7,11 @@
 mod answer;
 mod changes;
 mod content;
+mod images;
 mod links;
 mod memories;
 mod messages;
+mod pictures;
 mod relating;
 mod search;
 mod settings;
@@ -18,6 +20,7 @@ mod ttl;
 mod wait;
 
 use memlog_events::ids::{Position, StreamKey};
+pub(super) use pictures::permits;
 pub(crate) use settings::{SHORTENING_TOKENS_DEFAULT, inherits};
 
 use super::{System, past::Moment, past::Seen, validate};
