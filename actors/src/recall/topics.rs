@@ -27,7 +27,7 @@ const WEAK: &[&str] = &[
     "able", "actually", "add", "again", "agree", "ah", "already", "also", "always", "amazing", "anybody", "anyone",
     "anything", "anyway", "ask", "asked", "away", "awesome", "back", "bad", "best", "better", "big", "bit", "book",
     "bring", "bye", "call", "called", "came", "come", "cool", "dear", "definitely", "done", "else", "enjoy", "enough",
-    "even", "ever", "every", "everyone", "everything", "feel", "feeling", "felt", "fine", "first", "found", "fun",
+    "even", "ever", "every", "everyone", "everything", "far", "feel", "feeling", "felt", "fine", "first", "found", "fun",
     "gave", "get", "getting", "give", "glad", "go", "goes", "going", "gone", "gonna", "good", "got", "great", "guess",
     "guys", "haha", "happen", "happened", "happy", "hello", "help", "hey", "hi", "hope", "idea", "interesting",
     "just", "keep", "kind", "kinda", "knew", "know", "known", "last", "lately", "later", "least", "let", "lets",
@@ -63,11 +63,18 @@ struct Word<'a> {
     named: bool,
 }
 
-/// Words that stand together with nothing but spaces between.
+/// Words that stand together with nothing but spaces between, each with its place.
 struct Run<'a> {
-    text: &'a str,
-    words: Vec<Word<'a>>,
+    sentence: &'a str,
+    words: Vec<(usize, Word<'a>)>,
     age: usize,
+}
+
+/// A stretch of a run that may be a topic.
+struct Phrase<'a> {
+    text: &'a str,
+    stems: Vec<&'a str>,
+    worth: f32,
 }
 
 /// At most five topics of messages, given oldest first, best first. `rarity` tells how rare a word is where these were said.
@@ -79,8 +86,8 @@ pub fn topics(texts: &[&str], rarity: &dyn Fn(&str) -> f32) -> Vec<String> {
         .flat_map(|(age, text)| sentences(text).into_iter().map(move |it| (age, it)))
         .collect();
     let runs: Vec<Run<'_>> = told.iter().flat_map(|(age, sentence)| runs(sentence, *age)).collect();
+    let words = || runs.iter().flat_map(|run| run.words.iter().map(|(_, word)| word));
     let mut counts: HashMap<&str, f32> = HashMap::new();
-    let words = || runs.iter().flat_map(|run| &run.words);
     words().for_each(|word| *counts.entry(&word.stem).or_insert(0.0) += 1.0);
     let rare: HashMap<&str, f32> = words().map(|word| (word.stem.as_str(), rarity(word.text))).collect();
     let rarest = rare.values().copied().fold(0.0, f32::max);
@@ -89,53 +96,53 @@ pub fn topics(texts: &[&str], rarity: &dyn Fn(&str) -> f32) -> Vec<String> {
         let often = 1.0 + counts[word.stem.as_str()].ln();
         if rare < COMMON * rarest { 0.0 } else { rare * often * if word.named { NAMED } else { 1.0 } }
     };
-    let worth = |run: &Run<'_>| {
-        let best = run.words.iter().map(weight).fold(0.0, f32::max);
-        let all: f32 = run.words.iter().map(weight).sum();
-        (best + BESIDE * (all - best)) * OLDER.powi(i32::try_from(run.age).unwrap_or(i32::MAX))
-    };
-    let mut ranked: Vec<(f32, &Run<'_>)> = runs.iter().map(|run| (worth(run), run)).filter(|it| it.0 > 0.0).collect();
+    let mut ranked: Vec<Phrase<'_>> = runs.iter().flat_map(|run| phrases(run, &weight)).collect();
     // Stable: of equals the newest message's first comes first.
-    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    ranked.sort_by(|one, other| other.worth.total_cmp(&one.worth));
     let mut said: HashSet<&str> = HashSet::new();
     let mut found = Vec::new();
-    for (_, run) in ranked {
-        let stems: Vec<&str> = run.words.iter().map(|word| word.stem.as_str()).collect();
-        if found.len() < TOPICS_MAX && !stems.iter().any(|stem| said.contains(stem)) {
-            said.extend(stems);
-            found.push(one_line(run.text, CHARS_MAX));
+    for phrase in ranked {
+        if found.len() < TOPICS_MAX && !phrase.stems.iter().any(|stem| said.contains(stem)) {
+            said.extend(phrase.stems);
+            found.push(one_line(phrase.text, CHARS_MAX));
         }
     }
     found
 }
 
+/// The stretches of a run between its common words; of a longer one the end.
+fn phrases<'a>(run: &'a Run<'a>, weight: &dyn Fn(&Word<'_>) -> f32) -> Vec<Phrase<'a>> {
+    let mut found = Vec::new();
+    for words in run.words.split(|(_, word)| weight(word) <= 0.0) {
+        let words = &words[words.len().saturating_sub(WORDS_MAX)..];
+        let (Some((from, _)), Some((at, last))) = (words.first(), words.last()) else { continue };
+        let best = words.iter().map(|(_, word)| weight(word)).fold(0.0, f32::max);
+        let all: f32 = words.iter().map(|(_, word)| weight(word)).sum();
+        let worth = (best + BESIDE * (all - best)) * OLDER.powi(i32::try_from(run.age).unwrap_or(i32::MAX));
+        let text = &run.sentence[*from..at + last.text.len()];
+        found.push(Phrase { text, stems: words.iter().map(|(_, word)| word.stem.as_str()).collect(), worth });
+    }
+    found
+}
+
 fn runs(sentence: &str, age: usize) -> Vec<Run<'_>> {
-    let (mut found, mut open): (Vec<Vec<(usize, Word<'_>)>>, Vec<(usize, Word<'_>)>) = (Vec::new(), Vec::new());
-    let mut end = 0;
-    for (first, (at, text, script)) in words(sentence).into_iter().enumerate().map(|(i, word)| (i == 0, word)) {
-        let apart = sentence[end..at].chars().any(|c| !matches!(c, ' ' | '\u{a0}'));
-        if apart && !open.is_empty() {
+    let mut found: Vec<Vec<(usize, Word<'_>)>> = Vec::new();
+    let (mut open, mut end) = (Vec::new(), 0);
+    for (place, (at, text, script)) in words(sentence).into_iter().enumerate() {
+        if sentence[end..at].chars().any(|c| !matches!(c, ' ' | '\u{a0}')) {
             found.push(std::mem::take(&mut open));
         }
         end = at + text.len();
         match stem(text, script) {
             Some(stem) => {
-                let named = !first && text.chars().next().is_some_and(char::is_uppercase);
+                let named = place > 0 && text.chars().next().is_some_and(char::is_uppercase);
                 open.push((at, Word { text, stem, named }));
             }
-            None if open.is_empty() => {}
             None => found.push(std::mem::take(&mut open)),
         }
     }
     found.push(open);
-    found.into_iter().filter_map(|words| run(sentence, words, age)).collect()
-}
-
-fn run<'a>(sentence: &'a str, mut words: Vec<(usize, Word<'a>)>, age: usize) -> Option<Run<'a>> {
-    let words = words.split_off(words.len().saturating_sub(WORDS_MAX));
-    let (first, (at, last)) = (words.first()?.0, words.last()?);
-    let text = &sentence[first..at + last.text.len()];
-    Some(Run { text, words: words.into_iter().map(|(_, word)| word).collect(), age })
+    found.into_iter().map(|words| Run { sentence, words, age }).collect()
 }
 
 /// None for a word that says nothing.
@@ -212,7 +219,7 @@ mod tests {
     #[test]
     fn common_words_are_known_by_how_common_they_are() {
         let rarity = |word: &str| if word == "Fahrrad" { 4.0 } else { 0.5 };
-        assert_eq!(topics(&["Ich habe mein Fahrrad verloren"], &rarity)[0], "habe mein Fahrrad");
+        assert_eq!(topics(&["Ich habe mein Fahrrad verloren"], &rarity), ["Fahrrad"]);
         assert_eq!(topics(&["Heute regnet es. Mein Fahrrad!"], &rarity).len(), 1);
     }
 

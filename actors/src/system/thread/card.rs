@@ -8,7 +8,7 @@ use super::{
     no_thread,
     search::{Found, own_scope},
     settings,
-    summary::{Span, text_of},
+    summary::text_of,
 };
 use crate::{
     api::{
@@ -108,7 +108,6 @@ impl System {
         let filter = Filter {
             metadata: request.metadata_filter,
             include_invalid: request.include_invalid_results.unwrap_or(true),
-            messages_of: None,
             ..Filter::default()
         };
         filter.check()?;
@@ -127,8 +126,8 @@ impl System {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             topics(&texts, &|word| state.keyword.rarity(word))
         });
-        let span: Span = self.span(&here, plan.except);
-        let summary = self.told(&here, &span, plan.asking).await?;
+        let span = self.span(&here, plan.except, plan.asking);
+        let summary = self.kept_and_since(&here, &span).await?;
         let recent = self.messages(here, newest.recent, Bytes::None).await?;
         let content = printed(&summary, &topics, &relevant, &recent);
         Ok(Answer::fresh(ContextCard { content, summary, topics, relevant_results: results, recent_messages: recent }))

@@ -1,6 +1,6 @@
 //! `thread.get_summary`: what a model wrote about a thread, renewed when more was said since; without one, the telling sentences.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use memlog_events::ids::MessageId;
 
@@ -35,7 +35,7 @@ pub(super) struct Span {
     /// The newest summary that covers nothing else.
     pub(super) kept: Option<ThreadSummary>,
     /// Those that say what was corrected since.
-    outdated: Vec<u32>,
+    outdated: HashSet<u32>,
 }
 
 impl Span {
@@ -68,7 +68,7 @@ impl System {
     }
 
     async fn summary_but(&self, here: &Here, except: usize) -> Result<String, Error> {
-        let span = self.span(here, except);
+        let span = self.span(here, except, THREAD_SUMMARY_MESSAGES_MAX);
         if span.docs.is_empty() {
             return Ok(String::new());
         }
@@ -85,33 +85,30 @@ impl System {
                 return Ok(text);
             }
         }
-        self.told(here, &span, THREAD_SUMMARY_MESSAGES_MAX).await
+        self.kept_and_since(here, &span).await
     }
 
-    /// All messages of a thread but the newest so many.
-    pub(super) fn span(&self, here: &Here, except: usize) -> Span {
+    /// So many of the newest messages of a thread, but the very newest.
+    pub(super) fn span(&self, here: &Here, except: usize, messages_max: usize) -> Span {
         let now = self.now();
         let span = here.read(|state, thread| {
             let catalog = &state.catalog;
-            let mut docs: Vec<(u32, u32, MessageId)> = catalog
-                .messages_in(here.number, now)
-                .rev()
-                .skip(except)
-                .map(|(doc, it)| (doc, it.ordinal, MessageId(it.id)))
-                .collect();
+            let newest = || catalog.messages_in(here.number, now).rev().skip(except);
+            let last = newest().next().map(|(_, it)| (it.ordinal, MessageId(it.id)));
+            let mut docs: Vec<(u32, MessageId)> =
+                newest().take(messages_max).map(|(doc, it)| (doc, MessageId(it.id))).collect();
             docs.reverse();
-            let last = docs.last().map(|(_, ordinal, id)| (*ordinal, *id));
             let kept = catalog.summary_of(here.number, now).filter(|_| settings::keeps_summary(&thread.settings));
             // One that covers a message which is left out tells of it; what stood behind the last one is gone.
             let kept = kept.filter(|kept| except == 0 || last.is_some_and(|(last, _)| kept.through <= last));
-            let outdated = docs.iter().filter(|(_, _, id)| catalog.is_outdated(*id, now)).map(|(doc, ..)| *doc);
-            Span { outdated: outdated.collect(), docs: docs.into_iter().map(|(doc, ..)| doc).collect(), last, kept }
+            let outdated = docs.iter().filter(|(_, id)| catalog.is_outdated(*id, now)).map(|(doc, _)| *doc);
+            Span { outdated: outdated.collect(), docs: docs.into_iter().map(|(doc, _)| doc).collect(), last, kept }
         });
-        span.unwrap_or(Span { docs: Vec::new(), last: None, kept: None, outdated: Vec::new() })
+        span.unwrap_or(Span { docs: Vec::new(), last: None, kept: None, outdated: HashSet::new() })
     }
 
-    /// What is kept, and what was said since in at most so many of the newest messages. No model is called.
-    pub(super) async fn told(&self, here: &Here, span: &Span, messages_max: usize) -> Result<String, Error> {
+    /// What is kept, and what was said since. No model is called.
+    pub(super) async fn kept_and_since(&self, here: &Here, span: &Span) -> Result<String, Error> {
         let kept = match span.kept {
             Some(kept) => summary_text(&self.inner.environment.log, &here.profile, here.place.key.stream, kept),
             None => Ok(None),
@@ -119,7 +116,6 @@ impl System {
         let kept = kept.map_err(broken)?;
         // Its text may be gone since: then nothing is covered.
         let since = if kept.is_some() { span.told_since(here) } else { span.docs.clone() };
-        let since: Vec<u32> = since[since.len().saturating_sub(messages_max)..].to_vec();
         let lines = self.lines(here, span, since).await?;
         let summarising = move || transcript::summary(&lines, THREAD_SUMMARY_CHARS_MAX);
         let told = tokio::task::spawn_blocking(summarising).await.map_err(panicked)?;
@@ -144,7 +140,7 @@ impl System {
         // Who asks for the same at once waits for the first, and finds what that had written.
         let _pass = self.inner.edits.enter(stream.0).await;
         let here = Here { seen: Seen::Present(self.views(here.profile).await?), ..here.clone() };
-        let span = self.span(&here, 0);
+        let span = self.span(&here, 0, THREAD_SUMMARY_MESSAGES_MAX);
         if let Some(kept) = span.kept.filter(|_| span.is_covered()) {
             return summary_text(&self.inner.environment.log, &here.profile, stream, kept).map_err(broken);
         }
