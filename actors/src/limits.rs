@@ -40,6 +40,20 @@ pub const PAGE_DEFAULT: u64 = 20;
 pub const SKIP_IDS_MAX: usize = 10_000;
 /// A summary made without a language model: some 16,000 tokens, what an agent can begin a session with.
 pub const SUMMARY_CHARS_MAX: usize = 65_536;
+/// A thread's summary made without a language model: some 1,000 tokens.
+pub const THREAD_SUMMARY_CHARS_MAX: usize = 4_000;
+/// Newest messages that such a summary looks at: some 100 milliseconds of reading.
+pub const THREAD_SUMMARY_MESSAGES_MAX: usize = 2_000;
+/// How long `thread.get_summary` waits for a model; past it the summary is made without.
+pub const NARRATION_S_MAX: u64 = 60;
+/// Newest messages that the query of a context card is made from, when the client does not say.
+pub const CARD_MESSAGES_DEFAULT: u64 = 5;
+/// The most of them: more than a query of its length has room for.
+pub const CARD_MESSAGES_MAX: u64 = 100;
+/// Relevant results of a context card, when the client does not say.
+pub const CARD_RESULTS_DEFAULT: u64 = 5;
+/// Messages that a context card shows or leaves out.
+pub const CARD_RECENT_MAX: u64 = 500;
 /// Hits of a search.
 pub const HITS_MAX: u64 = 100;
 /// Hits of a search when the client does not say.

@@ -150,6 +150,8 @@ fn profile_rows() -> Vec<Row> {
         read::<thread::ListImages>("Images of a thread; bytes of one on request"),
         row::<thread::UpdateImage>(Kind::Command, "Changes an image", |it| it.description == Some(None)),
         command::<thread::DeleteImage>("Forgets an image that is no part of a message"),
+        read::<thread::GetContextCard>("What an agent should know of a thread, as text for its prompt"),
+        row::<thread::GetSummary>(Kind::Read, "What a thread has been about", |_| true),
         row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
     ]
 }

@@ -5,6 +5,7 @@ mod captions;
 mod command;
 mod extracting;
 mod narrating;
+mod summarising;
 mod threads;
 
 use memlog::llm::{Settings, build, settings::Fallback};

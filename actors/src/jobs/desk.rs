@@ -324,6 +324,12 @@ fn parts(found: Vec<Found>) -> Vec<Vec<Found>> {
     parts
 }
 
+/// Whether a text may be kept as a session's summary.
+pub(crate) fn is_summary(text: &str) -> bool {
+    let fits = text.len() <= SESSION_SUMMARY_BYTES_MAX && !text.contains(char::is_control);
+    fits && !text.trim().is_empty()
+}
+
 /// Workers are trusted with texts, but one of another version, or a model behind it, may send what does not fit.
 fn well_formed(finding: &Finding) -> bool {
     let fits = |(place, it): (usize, &Extracted)| {
@@ -332,11 +338,7 @@ fn well_formed(finding: &Finding) -> bool {
         let known = it.corrects.is_none_or(|at| at < finding.known.len() + place);
         !it.content.trim().is_empty() && it.content.len() <= CONTENT_BYTES_MAX && one_line && inside && known
     };
-    let plain = |it: &Summary| {
-        let fits = it.text.len() <= SESSION_SUMMARY_BYTES_MAX && !it.text.contains(char::is_control);
-        fits && !it.text.trim().is_empty()
-    };
-    let summary = finding.summary.as_ref().is_none_or(plain);
+    let summary = finding.summary.as_ref().is_none_or(|it| is_summary(&it.text));
     summary && finding.extracted.len() <= FOUND_MAX && finding.extracted.iter().enumerate().all(fits)
 }
 

@@ -3,7 +3,7 @@
 //! The queue and the workers may be of this process or behind a network: `port` says what each side asks of the other. No
 //! model and no network is known here.
 
-mod desk;
+pub(crate) mod desk;
 mod line;
 mod outbox;
 mod prepare;

@@ -13,7 +13,10 @@ use super::desk::Unprepared;
 use crate::{
     api::{job::State, thread::Settings},
     port::{Assignment, ExtractFailed, Reading, Role, Session, Turn, Work},
-    system::{Inner, SHORTENING_TOKENS_DEFAULT},
+    system::{
+        Inner, SHORTENING_TOKENS_DEFAULT,
+        thread::settings::{CARD_TOKENS_DEFAULT, keeps_summary, summary_frequency},
+    },
     view::{
         ProfileViews, State as Views,
         catalog::Doc,
@@ -51,7 +54,7 @@ impl Inner {
         let work = Work { reading, ..Work::default() };
         let mut assignment = Assignment { work, messages: Vec::new(), known: Vec::new() };
         for doc in turns {
-            if let Some((message, turn)) = self.turn(views, doc)? {
+            if let Some((message, turn)) = self.turn(views, doc).map_err(unreadable)? {
                 assignment.work.turns.push(turn);
                 assignment.messages.push(message);
             }
@@ -59,7 +62,7 @@ impl Inner {
         let mut room = CONTEXT_BYTES_MAX;
         // The nearest first, so that the farthest stay away where there is no room.
         for doc in before {
-            let Some((_, turn)) = self.turn(views, doc)? else { continue };
+            let Some((_, turn)) = self.turn(views, doc).map_err(unreadable)? else { continue };
             let Some(left) = room.checked_sub(turn.text.len()) else { break };
             room = left;
             assignment.work.before.insert(0, turn);
@@ -68,30 +71,57 @@ impl Inner {
         Ok(assignment)
     }
 
-    /// What is new in the session since its newest summary, up to the job's last message. What was corrected since is left
-    /// out: it would be told as if it still held.
+    /// What is new in the session since its newest summary, up to the job's last message; none where no summary is kept, or where
+    /// it is not to be renewed yet.
     pub(super) fn session_for(&self, views: &ProfileViews, id: JobId) -> Result<Option<Session>, Unprepared> {
         let now = self.environment.now();
-        let (thread, summary, changes, speakers_gone, said, reading) = {
+        let due = {
             let state = views.read();
             let catalog = &state.catalog;
             let job = catalog.job(id).filter(|job| job.state == State::Queued).ok_or(Unprepared::Moot)?;
             let thread = catalog.thread(job.thread).ok_or(Unprepared::Moot)?;
             let ordinal = |id: &MessageId| catalog.by_uuid(id.0).and_then(|doc| catalog.doc(doc)).map(|it| it.ordinal);
             let Some(last) = job.messages.iter().filter_map(ordinal).max() else { return Ok(None) };
-            let summary = catalog.summary_of(job.thread, now);
+            let from = catalog.summary_of(job.thread, now).map_or(0, |summary| summary.through + 1);
+            let new = thread.messages.iter().take(last as usize + 1).skip(from as usize).flatten();
+            let new = new.filter(|doc| catalog.visible(**doc, now).is_some()).count() as u64;
+            (keeps_summary(&thread.settings) && new >= summary_frequency(&thread.settings))
+                .then_some((job.thread, last))
+        };
+        let Some((thread, last)) = due else { return Ok(None) };
+        self.session_through(views, thread, last).map_err(unreadable)
+    }
+
+    /// What is new in a thread since its newest summary, up to one message. What was corrected since is left out: it would be told
+    /// as if it still held. Blocking.
+    pub(crate) fn session_through(
+        &self,
+        views: &ProfileViews,
+        thread: u32,
+        last: u32,
+    ) -> Result<Option<Session>, Error> {
+        let now = self.environment.now();
+        let (stream, settings, summary, changes, speakers_gone, said) = {
+            let state = views.read();
+            let catalog = &state.catalog;
+            let Some(it) = catalog.thread(thread) else { return Ok(None) };
+            // One that covers more tells of what is not asked about.
+            let summary = catalog.summary_of(thread, now).filter(|summary| summary.through <= last);
             let from = summary.map_or(0, |summary| summary.through + 1);
-            let new = thread.messages.iter().take(last as usize + 1).skip(from as usize).flatten().copied();
+            let new = it.messages.iter().take(last as usize + 1).skip(from as usize).flatten().copied();
             let told = |doc: &u32| {
                 let it = catalog.visible(*doc, now).filter(|it| it.role != RoleCode::SYSTEM);
                 it.is_some_and(|it| !catalog.is_outdated(MessageId(it.id), now))
             };
             let said = new.filter(told).collect::<Vec<u32>>();
-            let reading = reading(&thread.settings);
-            (thread.stream, summary, thread.changes, catalog.speakers_gone(), said, reading)
+            (it.stream, it.settings.clone(), summary, it.changes, catalog.speakers_gone(), said)
         };
+        let reading = reading(&settings);
         let mut session = Session { previous: None, turns: Vec::new(), changes, speakers_gone, reading };
-        let mut room = CONTEXT_BYTES_MAX;
+        if let Some(summary) = summary {
+            session.previous = summary_text(&self.environment.log, &views.place, stream, summary)?;
+        }
+        let mut room = shown_bytes_max(&settings).saturating_sub(session.previous.as_ref().map_or(0, String::len));
         for doc in said.into_iter().rev().take(SESSION_TURNS_MAX) {
             let Some((_, turn)) = self.turn(views, doc)? else { continue };
             let Some(left) = room.checked_sub(turn.text.len()) else { break };
@@ -99,10 +129,6 @@ impl Inner {
             session.turns.push(turn);
         }
         session.turns.reverse();
-        if let Some(summary) = summary {
-            session.previous =
-                summary_text(&self.environment.log, &views.place, thread, summary).map_err(unreadable)?;
-        }
         Ok(Some(session).filter(|session| !session.turns.is_empty()))
     }
 
@@ -126,7 +152,7 @@ impl Inner {
         for doc in seen.into_iter().take(KNOWN_MAX) {
             let state = views.read();
             let Some(it) = state.catalog.doc(doc) else { continue };
-            let content = self.content(views, &state, it)?;
+            let content = self.content(views, &state, it).map_err(unreadable)?;
             let Some(saved) = content.as_ref().and_then(saved) else { continue };
             let Some(left) = room.checked_sub(saved.content.len()) else { break };
             room = left;
@@ -138,12 +164,12 @@ impl Inner {
         Ok(())
     }
 
-    fn content(&self, views: &ProfileViews, state: &Views, it: &Doc) -> Result<Option<Content>, Unprepared> {
-        content_of(&self.environment.log, &views.place, &state.catalog, it).map_err(unreadable)
+    fn content(&self, views: &ProfileViews, state: &Views, it: &Doc) -> Result<Option<Content>, Error> {
+        content_of(&self.environment.log, &views.place, &state.catalog, it)
     }
 
     /// None if it was erased meanwhile.
-    fn turn(&self, views: &ProfileViews, doc: u32) -> Result<Option<(MessageId, Turn)>, Unprepared> {
+    fn turn(&self, views: &ProfileViews, doc: u32) -> Result<Option<(MessageId, Turn)>, Error> {
         let state = views.read();
         let Some(it) = state.catalog.doc(doc) else { return Ok(None) };
         let content = self.content(views, &state, it)?;
@@ -182,6 +208,13 @@ pub(crate) fn reading(settings: &Settings) -> Reading {
         message_tokens_max: positive(settings.max_message_tokens),
         shortening_tokens_max: positive(shortening),
     }
+}
+
+/// Bytes of a session that a model is shown: the thread's own bound, of four bytes a token, but what fits into a message of NATS.
+fn shown_bytes_max(settings: &Settings) -> usize {
+    let tokens = settings.context_card_token_limit.unwrap_or(CARD_TOKENS_DEFAULT);
+    let bytes = usize::try_from(tokens).unwrap_or(0).saturating_mul(4);
+    if bytes == 0 { CONTEXT_BYTES_MAX } else { bytes.min(CONTEXT_BYTES_MAX) }
 }
 
 fn unreadable(error: Error) -> Unprepared {

@@ -7,6 +7,7 @@
 
 pub mod answer;
 mod asked;
+pub mod asking;
 mod candidates;
 pub mod card;
 mod corpus;
@@ -17,6 +18,8 @@ mod structure;
 pub mod summary;
 #[cfg(test)]
 mod tests;
+pub mod topics;
+pub mod transcript;
 mod words;
 
 pub use corpus::{Corpus, Doc, Scored};

@@ -19,7 +19,7 @@ use crate::{
     domain::Place,
     extract::dates,
     port::Purpose,
-    recall::{Breadth, DateSpan, Hit, Question, rank},
+    recall::{Breadth, Corpus, DateSpan, Hit, Question, rank},
     view::{
         State,
         catalog::{Catalog, Doc},
@@ -148,6 +148,22 @@ impl Prepared {
     /// `hybrid`, or `keyword` when there is no model.
     pub(crate) fn mode(&self) -> &'static str {
         if self.vector.is_some() { "hybrid" } else { "keyword" }
+    }
+
+    /// No question: nothing answers it.
+    pub(crate) fn of_nothing(now: Micros) -> Self {
+        let question = Question { text: String::new(), dates: Vec::new() };
+        Self { question, vector: None, floor: f32::INFINITY, now }
+    }
+
+    /// The newest that the filter lets through, whether they answer or not; without a score.
+    pub(crate) fn newest(&self, state: &State, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
+        let bound = Bound::new(state, self, filter)?;
+        let types = |it: &Doc| filter.types.as_ref().is_none_or(|types| types.contains(&it.item));
+        let docs = state.catalog.docs().filter(|(doc, it)| types(it) && bound.admits(*doc));
+        let mut docs: Vec<_> = docs.map(|(doc, it)| (it.created_at, doc)).collect();
+        docs.sort_unstable_by_key(|key| std::cmp::Reverse(*key));
+        Ok(docs.into_iter().take(limit).map(|(_, doc)| Hit { doc, score: 0.0 }).collect())
     }
 
     /// The best that the filter lets through, best first. CPU-bound.

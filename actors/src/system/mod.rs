@@ -29,7 +29,7 @@ mod search;
 mod speakers;
 mod start;
 mod summary;
-mod thread;
+pub(crate) mod thread;
 mod validate;
 
 use std::{
@@ -115,7 +115,7 @@ pub(crate) struct Inner {
     /// The views of registries and notebooks.
     pub(crate) shelf: Notebooks,
     pub(crate) extractor: Arc<dyn Extractor>,
-    narrator: Option<Arc<dyn Narrator>>,
+    pub(crate) narrator: Option<Arc<dyn Narrator>>,
     pub(crate) queue: Arc<dyn JobQueue>,
     projector: Arc<Projector>,
     /// The log's head, for who follows it.

@@ -1,5 +1,6 @@
 //! Threads as any NATS client meets them: JSON in, JSON out, and the errors by their fields.
 
+mod card;
 mod images;
 mod links;
 mod memories;
@@ -7,6 +8,7 @@ mod messages;
 mod opening;
 mod parts;
 mod search;
+mod summary;
 
 use memlog::client::CallError;
 use memlog_actors::{api::Error, limits::Limits};

@@ -65,6 +65,8 @@ pub struct ContextCard {
     pub recent_messages: Vec<Message>,
 }
 
+verb!(GetContextCard, "thread", "get_context_card", ContextCard, thread_get_context_card);
+
 /// `thread.get_summary`
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,3 +92,4 @@ pub struct Summary {
     /// The summary.
     pub content: String,
 }
+verb!(GetSummary, "thread", "get_summary", Summary, thread_get_summary);

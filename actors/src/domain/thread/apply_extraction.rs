@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use memlog_events::{
     batch::Outcome,
     code::TypeCode,
-    event::{ByV1, Content, ExtractionCompletedV1, Facts, SavedContentV1, SummarisedContentV1, SummarisedV1},
-    ids::{Digest, JobId, KeyPath, MessageId, Micros, RecordId, Slot, SpeakerId},
+    event::{ByV1, ExtractionCompletedV1, Facts, SavedContentV1},
+    ids::{Digest, JobId, MessageId, Micros, RecordId, SpeakerId},
 };
 
-use super::{JobState, Thread};
+use super::{
+    JobState, Thread,
+    summarise::{NewSummary, summarised},
+};
 use crate::domain::{
     Answered, Command, Decision, Fact, Inputs, Place, Rejection,
     record::{HoldsRecords, NewRecord, replaced},
@@ -34,15 +37,6 @@ pub struct Found {
     pub corrects: Option<RecordId>,
     /// Or the place of an earlier one of the same result: said and taken back in one breath.
     pub revises: Option<usize>,
-}
-
-/// What a model wrote about the thread up to the job's last message.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NewSummary {
-    /// Plain text on one line.
-    pub text: String,
-    /// The thread's `changes` when the messages for it were read.
-    pub changes: u32,
 }
 
 /// Applies a job's result. Delivered twice, it changes nothing the second time.
@@ -118,7 +112,10 @@ impl Command<Thread> for ApplyExtraction {
         let dropped = (decision.answer.len() - records.len()) as u32;
         let completed = ExtractionCompletedV1 { job: self.job, records, attempts: self.attempts, dropped };
         decision.events.push(Fact { facts: Facts::ExtractionCompleted(completed), content: None });
-        decision.events.extend(self.summarised(messages, slot, state, place, inputs));
+        let through = messages.iter().filter_map(|id| state.ordinals.get(id)).copied().max();
+        if let (Some(summary), Some(through)) = (&self.summary, through) {
+            decision.events.extend(summarised(summary, self.job, through, slot, state, place, inputs));
+        }
         let Decision { events, claims, listed, answer } = decision;
         Ok(Decision { events, claims, listed, answer: Applied(answer) })
     }
@@ -128,27 +125,6 @@ impl Command<Thread> for ApplyExtraction {
 pub type Said = BTreeSet<(Option<SpeakerId>, Digest)>;
 
 impl ApplyExtraction {
-    /// The summary, unless a newer one is there or what it was written from is gone.
-    fn summarised(
-        &self,
-        messages: &[MessageId],
-        thread_slot: Slot,
-        state: &Thread,
-        place: &Place,
-        inputs: &mut dyn Inputs,
-    ) -> Option<Fact> {
-        let summary = self.summary.as_ref().filter(|summary| summary.changes == state.changes)?;
-        let through = messages.iter().filter_map(|id| state.ordinals.get(id)).copied().max()?;
-        if state.summary.is_some_and(|newest| newest.through >= through) {
-            return None;
-        }
-        let slot = state.summary.map_or_else(|| inputs.slot(), |summaries| summaries.slot);
-        let content = SummarisedContentV1 { text: summary.text.clone(), by: ByV1::default() };
-        let keys = KeyPath { scope: place.scope_slot, stream: thread_slot, subject: slot };
-        let facts = Facts::Summarised(SummarisedV1 { slot, job: self.job, through });
-        Some(Fact { facts, content: Some((Content::Summarised(content), keys)) })
-    }
-
     /// The record to be, unless every message it rests on is gone or the profile already says so.
     fn record(&self, found: &Found, state: &Thread, inputs: &dyn Inputs) -> Option<NewRecord> {
         let living = found.sources.iter().filter(|id| state.living(**id, inputs.now()).is_some());

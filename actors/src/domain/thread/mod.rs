@@ -12,13 +12,14 @@ mod ingest;
 mod open;
 mod resend;
 mod retry_extraction;
+mod summarise;
 mod update_image;
 mod update_message;
 
 use std::collections::BTreeMap;
 
 pub use add_image::{AddImage, ImageKept};
-pub use apply_extraction::{Applied, ApplyExtraction, Found, NewSummary, Said};
+pub use apply_extraction::{Applied, ApplyExtraction, Found, Said};
 pub use create::Create;
 pub use delete::Delete;
 pub use delete_image::{DeleteImage, ImageDeleted};
@@ -35,6 +36,7 @@ pub use open::Open;
 pub use resend::{Match, matched};
 pub use retry_extraction::RetryExtraction;
 use serde::{Deserialize, Serialize};
+pub use summarise::{NewSummary, Summarise};
 pub use update_image::UpdateImage;
 pub use update_message::{MessageUpdated, UpdateMessage};
 

@@ -5,6 +5,7 @@
 //! to the same thing at once.
 
 mod answer;
+mod card;
 mod changes;
 mod content;
 mod images;
@@ -14,7 +15,8 @@ mod messages;
 mod pictures;
 mod relating;
 mod search;
-mod settings;
+pub(crate) mod settings;
+mod summary;
 mod threads;
 mod ttl;
 mod wait;
@@ -31,6 +33,7 @@ use crate::{
 };
 
 /// A thread that is there, and the views it was found in.
+#[derive(Clone)]
 pub(super) struct Here {
     /// The profile.
     pub(super) profile: Place,

@@ -144,6 +144,23 @@ pub(crate) fn is_inline(settings: &Settings) -> bool {
     settings.extraction.as_ref().and_then(|it| it.mode) == Some(ExtractionMode::Inline)
 }
 
+/// Whether what a model wrote about the thread is kept.
+pub(crate) fn keeps_summary(settings: &Settings) -> bool {
+    settings.extraction.as_ref().and_then(|it| it.summary) != Some(false)
+}
+
+/// How many messages after the newest summary it is renewed; at least 1.
+pub(crate) fn summary_frequency(settings: &Settings) -> u64 {
+    let every = settings.extraction.as_ref().and_then(|it| it.summary_frequency).unwrap_or(-1);
+    u64::try_from(every).unwrap_or(1).max(1)
+}
+
+/// Searches at once for the types of a context card.
+pub(crate) fn card_searches(settings: &Settings) -> usize {
+    let searches = settings.context_card_type_search_concurrency.unwrap_or(CARD_SEARCHES_DEFAULT);
+    usize::try_from(searches).unwrap_or(1).max(1)
+}
+
 /// How long what is added lives.
 pub(crate) fn retention(settings: &Settings) -> RetentionSettings {
     settings.retention.clone().unwrap_or_default()

@@ -84,6 +84,17 @@ impl Keyword {
         Terms { weighted, average: average.max(1.0) }
     }
 
+    /// How rare a word is here, by its rarest term: the more, the rarer; above that of any other if no document has it.
+    pub fn rarity(&self, word: &str) -> f32 {
+        let mut rarest: Option<f32> = None;
+        each_term(word, &mut |term, _| {
+            let unknown = (1.0 + (self.documents as f32 + 0.5) / 0.5).ln();
+            let rare = self.term(term).map_or(unknown, |id| self.inverse_frequency(id));
+            rarest = Some(rarest.map_or(rare, |so_far: f32| so_far.max(rare)));
+        });
+        rarest.unwrap_or_default()
+    }
+
     /// `ln(1 + (N - n + 0.5) / (n + 0.5))`: Lucene's form, which is never negative.
     fn inverse_frequency(&self, term: u32) -> f32 {
         let having = self.postings[term as usize].len() as f32;
