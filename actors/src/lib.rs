@@ -8,7 +8,7 @@
 //! - `system`: every verb as a method, one family a file; starting, stopping, housekeeping, the change feed.
 //! - `entity`: one actor a stream, its only writer, and the directory of those awake.
 //! - `domain`: the rules, pure: what a command decides, how an event changes the state.
-//! - `view`: what answers reads (catalog, keyword, vector), folded from the log.
+//! - `view`: what answers reads (catalog, keyword, vector; registries and notebooks), folded from the log.
 //! - `recall`: from a question to ranked hits, an answer, a summary; pure.
 //! - `same`: whether two statements say the same; pure.
 //! - `extract`: memories out of messages without a model; pure.

@@ -133,6 +133,17 @@ fn hint_of(error: &api::Error) -> Option<String> {
             "`memlog profiles` lists what is there; the first write to a profile creates it".to_owned()
         }
         Kind::NotFound if named("memory_id").is_some() => "`memlog memories` lists the ids".to_owned(),
+        Kind::NotFound if named("name").is_some() => {
+            "`memlog notebook list` and `memlog agent list` list the names".to_owned()
+        }
+        Kind::NotFound if named("entry").is_some() => "`memlog notebook show NOTEBOOK` lists the entries".to_owned(),
+        Kind::Conflict if error.fields.contains_key("version") => {
+            let version = error.fields.get("version").and_then(Value::as_u64)?;
+            format!("somebody saved version {version} meanwhile: read it, and save again")
+        }
+        Kind::Conflict if error.fields.contains_key("attached_to") => {
+            "`memlog notebook detach NOTEBOOK AGENT` takes it out of an agent's reach".to_owned()
+        }
         Kind::NotFound if named("job_id").is_some() => "`memlog jobs list` lists the ids".to_owned(),
         Kind::Conflict => format!("the current one is {}", named("superseded_by").or(named("existing_id"))?),
         Kind::Unavailable => {

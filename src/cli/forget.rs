@@ -71,7 +71,7 @@ impl Args {
 }
 
 /// Asks the one at the terminal. Where there is none nobody can agree, and a script has to say `--yes`.
-fn agreed(what: &str) -> Result<bool, Fail> {
+pub(super) fn agreed(what: &str) -> Result<bool, Fail> {
     let stdin = io::stdin();
     if !stdin.is_terminal() || !io::stderr().is_terminal() {
         return Err(Fail::Usage(format!("this forgets {}: say --yes, since nobody can be asked here", harmless(what))));
@@ -82,7 +82,7 @@ fn agreed(what: &str) -> Result<bool, Fail> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn kept(shell: &Shell) -> Outcome {
+pub(super) fn kept(shell: &Shell) -> Outcome {
     shell.screen.note("nothing was forgotten");
     Outcome::Unwell(1)
 }

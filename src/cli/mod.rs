@@ -6,6 +6,7 @@
 //! To add a command: a file with the name of the command that holds its `Args` and `run`, a variant of [`Command`] with one
 //! line of help, and its arm in `run_in` (or in `run`, when it opens what it needs itself).
 
+mod agent;
 mod backend;
 mod config;
 mod demo;
@@ -20,6 +21,7 @@ mod input;
 mod jobs;
 mod log;
 mod memories;
+mod notebook;
 mod page;
 mod profiles;
 mod rebuild;
@@ -103,6 +105,10 @@ enum Command {
     Summary(summary::Args),
     /// Add, list or remove speakers, or list what one of them said
     Speaker(speaker::Args),
+    /// Write, read, find and share entries of named notebooks; the trash
+    Notebook(notebook::Args),
+    /// Agents, the notebooks that they read and write, and what they are shown
+    Agent(agent::Args),
     /// List profiles
     Profiles(profiles::Args),
     /// Watch, list, look at, retry or wait for extraction jobs
@@ -213,6 +219,7 @@ impl Command {
         match self {
             Self::Memories(_) | Self::Show(_) | Self::History(_) | Self::Summary(_) | Self::Speaker(_) => Model::Unused,
             Self::Profiles(_) | Self::Log(_) | Self::Verify(_) | Self::Forget(_) => Model::Unused,
+            Self::Notebook(_) | Self::Agent(_) => Model::Unused,
             _ => Model::Used,
         }
     }
@@ -222,6 +229,8 @@ impl Command {
         match self {
             Self::Ingest(_) | Self::Remember(_) => Folder::Made,
             Self::Speaker(args) if args.adds() => Folder::Made,
+            Self::Notebook(args) if args.begins() => Folder::Made,
+            Self::Agent(args) if args.begins() => Folder::Made,
             _ => Folder::Needed,
         }
     }
@@ -239,6 +248,8 @@ impl Command {
             Self::History(args) => args.run(shell).await,
             Self::Summary(args) => args.run(shell).await,
             Self::Speaker(args) => args.run(shell).await,
+            Self::Notebook(args) => args.run(shell).await,
+            Self::Agent(args) => args.run(shell).await,
             Self::Profiles(args) => args.run(shell).await,
             Self::Jobs(args) => args.run(shell).await,
             Self::Log(args) => args.run(shell).await,

@@ -27,6 +27,7 @@ impl Args {
                 ("messages", rebuilt.messages.to_string()),
                 ("from the cache", format!("{} documents", rebuilt.documents_from_cache)),
                 ("embedded anew", format!("{} documents", rebuilt.documents_embedded)),
+                ("notebooks", format!("{}, {} entries", rebuilt.notebooks, rebuilt.entries)),
                 ("still to embed", format!("{} documents", rebuilt.documents_pending)),
             ])
         })?;

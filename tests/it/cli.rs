@@ -2,6 +2,8 @@
 //!
 //! No model is looked for, so that the tests are the same everywhere: search is by keyword.
 
+mod notebooks;
+
 use std::{
     io::Write as _,
     path::Path,

@@ -1,6 +1,12 @@
 //! Memories, agents and the trash as a client of any language meets them: every rule about who sees, reads and writes what, by
 //! its code and its fields.
 
+mod agents;
+mod layers;
+mod search;
+mod trash;
+mod writers;
+
 use memlog_actors::{api::Error, limits::Limits};
 use serde_json::{Value, json};
 
@@ -12,7 +18,7 @@ use crate::support::{
 pub(crate) struct Served {
     pub(crate) memlog: Memlog,
     _nats: Nats,
-    pub(crate) data: tempfile::TempDir,
+    _data: tempfile::TempDir,
 }
 
 /// Who calls: headers beside the request.
@@ -44,7 +50,7 @@ impl Served {
         let nats = Nats::start().await?;
         let data = tempfile::tempdir().unwrap();
         let memlog = Memlog::open(data.path(), nats.url(), Limits::default()).await;
-        Some(Self { memlog, _nats: nats, data })
+        Some(Self { memlog, _nats: nats, _data: data })
     }
 
     pub(crate) async fn ask(&self, caller: &Caller, verb: &str, request: Value) -> Result<Value, Error> {
@@ -92,7 +98,7 @@ impl Served {
     }
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("{field} in {value}"))
 }
 

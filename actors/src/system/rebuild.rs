@@ -1,6 +1,10 @@
 //! Rebuilding every view from the log and the embedding cache.
 
-use memlog_events::{event::Facts, ids::Position, log::Stored};
+use memlog_events::{
+    event::Facts,
+    ids::{Position, StreamKey},
+    log::Stored,
+};
 
 use super::{System, lookup::broken, past::not_loaded, records::is_record};
 use crate::{
@@ -23,6 +27,10 @@ pub struct Rebuilt {
     pub documents_embedded: u64,
     /// Documents that still have no vector: there is no model, or it failed on them.
     pub documents_pending: u64,
+    /// Named notebooks.
+    pub notebooks: u64,
+    /// Entries in them.
+    pub entries: u64,
 }
 
 /// Events read at once.
@@ -32,14 +40,30 @@ impl System {
     /// Drops and folds every view of every profile; `progress(done, all)` counts profiles. With a model, what is not in the
     /// cache is embedded; without one, the cached vectors serve again once there is one.
     pub async fn rebuild(&self, progress: impl Fn(u64, u64) + Send + Sync) -> Result<Rebuilt, Error> {
-        let profiles = self.all_profiles().await?;
+        let profiles = self.all_begun_by(|facts| matches!(facts, Facts::ProfileCreated(_))).await?;
         let mut rebuilt = Rebuilt::default();
         for (done, place) in profiles.iter().enumerate() {
             progress(done as u64, profiles.len() as u64);
             self.rebuild_one(*place, &mut rebuilt).await?;
         }
         progress(profiles.len() as u64, profiles.len() as u64);
+        self.rebuild_notebooks(&mut rebuilt).await?;
         Ok(rebuilt)
+    }
+
+    async fn rebuild_notebooks(&self, rebuilt: &mut Rebuilt) -> Result<(), Error> {
+        let shelf = &self.inner.shelf;
+        shelf.forget_all();
+        for registry in self.all_begun_by(|facts| matches!(facts, Facts::RegistryCreated(_))).await? {
+            let roster = shelf.roster(registry.key, self.now()).await.map_err(broken)?;
+            for memory in roster.read(|roster| roster.all().collect::<Vec<_>>()) {
+                let key = StreamKey { stream: memory, ..registry.key };
+                let entries = shelf.entries(key, self.now()).await.map_err(broken)?;
+                rebuilt.notebooks += 1;
+                rebuilt.entries += entries.read(|entries| entries.count() as u64);
+            }
+        }
+        Ok(())
     }
 
     async fn rebuild_one(&self, place: Place, rebuilt: &mut Rebuilt) -> Result<(), Error> {
@@ -69,7 +93,8 @@ impl System {
         Ok(())
     }
 
-    async fn all_profiles(&self) -> Result<Vec<Place>, Error> {
+    /// The places of all living profiles, or registries, by the first event that they begin with.
+    async fn all_begun_by(&self, begins: fn(&Facts) -> bool) -> Result<Vec<Place>, Error> {
         let log = self.inner.environment.log.clone();
         let found = tokio::task::spawn_blocking(move || {
             let (mut at, mut places) = (Position(0), Vec::new());
@@ -77,7 +102,7 @@ impl System {
                 let page = log.tail(at, PAGE_EVENTS)?;
                 let Some(last) = page.last() else { return Ok(places) };
                 at = last.head.position;
-                let created = |event: &&Stored| matches!(event.facts, Facts::ProfileCreated(_));
+                let created = |event: &&Stored| begins(&event.facts);
                 for event in page.iter().filter(created) {
                     if log.alive(event.head.keys)? {
                         places.push(Place { key: event.head.key, scope_slot: event.head.keys.scope });

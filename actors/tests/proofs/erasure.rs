@@ -22,7 +22,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     for file in files(from) {
         let target = to.join(file.strip_prefix(from).expect("inside"));
         std::fs::create_dir_all(target.parent().expect("a parent")).expect("made");
@@ -157,17 +157,22 @@ async fn killed_between_commit_and_overwriting_it_is_erased_at_the_next_start() 
         }
         system.stop().await;
         drop(system);
-        let vaults: Vec<_> = files(before.path()).into_iter().filter(|file| is_vault(file)).collect();
-        assert!(!vaults.is_empty(), "{:?}", files(before.path()));
-        for file in vaults {
-            let target = world.folder.path().join(file.strip_prefix(before.path()).expect("inside"));
-            std::fs::copy(&file, target).expect("put back");
-        }
+        put_vault_back(before.path(), world.folder.path());
         let system = world.start().await;
         assert_gone(&system, &[seq], "velvet", "Velvet").await;
         let verified = system.audit_verify(&acme(), audit::Verify::default()).await.expect("verified").reply;
         assert!(verified.ok, "{kind}: {verified:?}");
         system.stop().await;
+    }
+}
+
+/// Puts the vault of a copy back beside a newer log.
+pub(super) fn put_vault_back(copy: &Path, folder: &Path) {
+    let vaults: Vec<_> = files(copy).into_iter().filter(|file| is_vault(file)).collect();
+    assert!(!vaults.is_empty(), "{:?}", files(copy));
+    for file in vaults {
+        let target = folder.join(file.strip_prefix(copy).expect("inside"));
+        std::fs::copy(&file, target).expect("put back");
     }
 }
 

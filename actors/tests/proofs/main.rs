@@ -7,5 +7,6 @@ mod once;
 mod races;
 mod rules;
 mod threads;
+mod trash;
 #[allow(dead_code, reason = "shared with the model, which uses the rest")]
 mod world;

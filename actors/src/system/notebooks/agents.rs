@@ -104,7 +104,7 @@ impl System {
         before: &Before<Named>,
         name: String,
     ) -> Result<Answer<OneAgent>, Error> {
-        let room = self.open_room(context).await?;
+        let room = self.room_before(context).await?;
         let id = before.answer.0;
         let past: Roster = self.inner.shelf.past(room.place.key, before.at).await.map_err(unread)?;
         let agent = match past.agent(AgentId(id)) {

@@ -37,7 +37,7 @@ impl System {
         validate::description(request.description.as_deref())?;
         let once = match self.begin::<SavedEntry>(context).await? {
             Begun::Before(before) => {
-                let room = self.open_room(context).await?;
+                let room = self.room_before(context).await?;
                 let entry = self.just_saved(&room, before.answer, request.entry, before.time.into()).await?;
                 return Ok(Answer { reply: OneEntry { entry }, replayed: true });
             }

@@ -64,7 +64,7 @@ impl System {
     ) -> Result<Answer<OneMemory>, Error> {
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(before) => {
-                let room = self.open_room(context).await?;
+                let room = self.room_before(context).await?;
                 let memory = self.memory_before(&room, before.answer.0, &before, Some(name)).await?;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
@@ -154,7 +154,7 @@ impl System {
         let asked = Asked::Id(&request.id);
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(before) => {
-                let room = self.open_room(context).await?;
+                let room = self.room_before(context).await?;
                 let memory = self.memory_before(&room, before.answer.0, &before, request.name).await?;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
@@ -183,8 +183,8 @@ impl System {
         let asked = Asked::Id(&request.id);
         let key = match self.begin::<Trashed>(context).await? {
             Begun::Before(before) => {
-                let room = self.open_room(context).await?;
-                let trash = self.trashed_before(&room, before.answer).await?;
+                let room = self.room_before(context).await?;
+                let trash = trashed_before(&room, before.answer);
                 return Ok(Answer { reply: Deleted { trash }, replayed: true });
             }
             Begun::Now(once) => once,
@@ -241,21 +241,21 @@ impl System {
         let attached = serde_json::to_value(attached).map_err(super::super::lookup::broken)?;
         Ok(Error::new(Kind::Conflict, message).with("attached_to", attached))
     }
+}
 
-    /// What went into the trash, as a replayed reply shows it: what was purged since has no name any more.
-    async fn trashed_before(&self, room: &Room, gone: Trashed) -> Result<trash::Trashed, Error> {
-        let past: Roster =
-            self.inner.shelf.past(room.place.key, self.inner.registry.head()).await.map_err(super::room::unread)?;
-        let id = memlog_events::ids::StreamId(gone.memory);
-        let shown = past.any(id).map(|memory| trashed(memory, gone.deleted_at, gone.expires_at));
-        Ok(shown.unwrap_or_else(|| trash::Trashed {
-            id: gone.memory.to_string(),
-            kind: trash::Kind::Memory,
-            name: None,
-            deleted_at: gone.deleted_at.into(),
-            expires_at: gone.expires_at.into(),
-        }))
-    }
+/// What went into the trash, as a replayed reply shows it: what was purged since has no name any more.
+fn trashed_before(room: &Room, gone: Trashed) -> trash::Trashed {
+    let shown = room.roster.read(|roster| {
+        let memory = roster.any(memlog_events::ids::StreamId(gone.memory))?;
+        Some(trashed(memory, gone.deleted_at, gone.expires_at))
+    });
+    shown.unwrap_or_else(|| trash::Trashed {
+        id: gone.memory.to_string(),
+        kind: trash::Kind::Memory,
+        name: None,
+        deleted_at: gone.deleted_at.into(),
+        expires_at: gone.expires_at.into(),
+    })
 }
 
 /// Whose memories a list shows: the caller's own and the account's, or those that the filter covers.

@@ -265,6 +265,15 @@ impl System {
         }
     }
 
+    /// The room of a command that was carried out before. Whoever acted then may be gone, and hears the reply all the same.
+    pub(super) async fn room_before(&self, context: &Context) -> Result<Room, Error> {
+        let place = self.inner.find_registry(context)?.ok_or_else(gone)?;
+        let roster = self.roster(&place).await?;
+        let acting = roster.read(|roster| Acting::of(context, roster));
+        let acting = acting.unwrap_or_else(|_| Acting { user: context.caller.user.clone(), agent: None });
+        Ok(Room { place, roster, acting })
+    }
+
     async fn room_at(&self, context: &Context, place: Place) -> Result<Room, Error> {
         let roster = self.roster(&place).await?;
         let acting = roster.read(|roster| Acting::of(context, roster))?;

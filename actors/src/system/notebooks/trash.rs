@@ -74,7 +74,7 @@ impl System {
         validate::context(&self.inner, context)?;
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(before) => {
-                let room = self.open_room(context).await?;
+                let room = self.room_before(context).await?;
                 let memory = self.memory_before(&room, before.answer.0, &before, None).await?;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }

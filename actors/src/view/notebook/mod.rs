@@ -13,7 +13,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, Ordering},
     },
 };
 
@@ -39,17 +39,17 @@ pub trait Folded: Default + Send + Sync + 'static {
 pub struct View<V> {
     key: StreamKey,
     used: AtomicI64,
+    /// Whether it was folded once: from then on it is behind by little.
+    loaded: AtomicBool,
     state: RwLock<(Version, V)>,
 }
 
 /// Events read at once.
 const PAGE_EVENTS: usize = 1_000;
-/// A view with more events than this behind is caught up on a thread that may wait for the disk.
-const INLINE_EVENTS: u64 = 0;
 
 impl<V: Folded> View<V> {
     fn new(key: StreamKey, now: Micros) -> Self {
-        Self { key, used: AtomicI64::new(now.0), state: RwLock::default() }
+        Self { key, used: AtomicI64::new(now.0), loaded: AtomicBool::new(false), state: RwLock::default() }
     }
 
     fn locked(&self) -> RwLockReadGuard<'_, (Version, V)> {
@@ -70,6 +70,7 @@ impl<V: Folded> View<V> {
         loop {
             let page = log.stream(self.key, self.version(), PAGE_EVENTS)?;
             if page.is_empty() {
+                self.loaded.store(true, Ordering::Relaxed);
                 return Ok(());
             }
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +117,7 @@ impl Notebooks {
     async fn follow<V: Folded>(&self, views: &Views<V>, key: StreamKey, now: Micros) -> Result<Arc<View<V>>, String> {
         let view = Arc::clone(lock(views).entry(key).or_insert_with(|| Arc::new(View::new(key, now))));
         view.used.store(now.0, Ordering::Relaxed);
-        if view.version().0 > INLINE_EVENTS {
+        if view.loaded.load(Ordering::Relaxed) {
             view.catch_up(&self.log).map_err(|error| error.to_string())?;
             return Ok(view);
         }
