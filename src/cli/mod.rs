@@ -37,6 +37,7 @@ mod summary;
 mod supersede;
 mod tables;
 mod tell;
+mod thread;
 mod verify;
 mod words;
 mod worker;
@@ -109,6 +110,8 @@ enum Command {
     Notebook(notebook::Args),
     /// Agents, the notebooks that they read and write, and what they are shown
     Agent(agent::Args),
+    /// Create, list, show, extend, search or delete threads; print their context cards and summaries
+    Thread(thread::Args),
     /// List profiles
     Profiles(profiles::Args),
     /// Watch, list, look at, retry or wait for extraction jobs
@@ -218,6 +221,7 @@ impl Command {
     fn model(&self) -> Model {
         match self {
             Self::Memories(_) | Self::Show(_) | Self::History(_) | Self::Summary(_) | Self::Speaker(_) => Model::Unused,
+            Self::Thread(args) if !args.searches() => Model::Unused,
             Self::Profiles(_) | Self::Log(_) | Self::Verify(_) | Self::Forget(_) => Model::Unused,
             Self::Notebook(_) | Self::Agent(_) => Model::Unused,
             _ => Model::Used,
@@ -231,6 +235,7 @@ impl Command {
             Self::Speaker(args) if args.adds() => Folder::Made,
             Self::Notebook(args) if args.begins() => Folder::Made,
             Self::Agent(args) if args.begins() => Folder::Made,
+            Self::Thread(args) if args.creates() => Folder::Made,
             _ => Folder::Needed,
         }
     }
@@ -250,6 +255,7 @@ impl Command {
             Self::Speaker(args) => args.run(shell).await,
             Self::Notebook(args) => args.run(shell).await,
             Self::Agent(args) => args.run(shell).await,
+            Self::Thread(args) => args.run(shell).await,
             Self::Profiles(args) => args.run(shell).await,
             Self::Jobs(args) => args.run(shell).await,
             Self::Log(args) => args.run(shell).await,
