@@ -1,10 +1,10 @@
 //! The housekeeping that nobody asks for: sleep, expiry, sweeping, purging, a sync for what has none of its own.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use memlog_events::{
     event::Facts,
-    ids::{Position, StreamId, StreamKey, Version},
+    ids::{Partition, Position, Scope, StreamId, StreamKey, Version},
     log::{Error, Log, Purge, Stored},
 };
 
@@ -132,10 +132,11 @@ impl Purger {
         loop {
             let page = self.log.tail(self.at, PAGE_EVENTS)?;
             let Some(last) = page.last().map(|event| event.head.position) else { break };
-            for event in page {
-                for mut purge in purges(&event) {
-                    while self.log.purge(&mut purge)? {}
-                }
+            // A registry from which many memories go is walked once.
+            let places: BTreeSet<Reclaim> = page.iter().flat_map(reclaims).collect();
+            for place in places {
+                let mut purge = place.purge();
+                while self.log.purge(&mut purge)? {}
             }
             self.at = last;
         }
@@ -147,11 +148,27 @@ impl Purger {
     }
 }
 
-/// What can be reclaimed after an event.
-fn purges(event: &Stored) -> Vec<Purge> {
+/// Where space can be reclaimed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reclaim {
+    Scope(Partition, Scope),
+    Stream(StreamKey),
+}
+
+impl Reclaim {
+    fn purge(self) -> Purge {
+        match self {
+            Self::Scope(partition, scope) => Purge::scope(partition, scope),
+            Self::Stream(key) => Purge::stream(key),
+        }
+    }
+}
+
+/// Where after an event.
+fn reclaims(event: &Stored) -> Vec<Reclaim> {
     let key = event.head.key;
     match &event.facts {
-        Facts::ProfileDeleted(_) => vec![Purge::scope(key.partition, key.scope)],
+        Facts::ProfileDeleted(_) => vec![Reclaim::Scope(key.partition, key.scope)],
         Facts::ThreadDeleted(_)
         | Facts::Forgot(_)
         | Facts::Expired(_)
@@ -159,9 +176,9 @@ fn purges(event: &Stored) -> Vec<Purge> {
         | Facts::ImageDeleted(_)
         | Facts::Unlinked(_)
         | Facts::EntryForgot(_)
-        | Facts::AgentDeleted(_) => vec![Purge::stream(key)],
+        | Facts::AgentDeleted(_) => vec![Reclaim::Stream(key)],
         // Its name and description lie in the registry, its entries in their own stream.
-        Facts::Purged(e) => vec![Purge::stream(key), Purge::stream(StreamKey { stream: e.memory, ..key })],
+        Facts::Purged(e) => vec![Reclaim::Stream(key), Reclaim::Stream(StreamKey { stream: e.memory, ..key })],
         _ => Vec::new(),
     }
 }
