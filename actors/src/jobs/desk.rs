@@ -187,7 +187,7 @@ impl Inner {
         let comparing = {
             let finding = Arc::clone(&finding);
             let views = Arc::clone(&views);
-            tokio::task::spawn_blocking(move || inner.against_views(place, &views, &finding, &prints))
+            tokio::task::spawn_blocking(move || inner.against_views(place, job, &views, &finding, &prints))
         };
         let Ok((said, known)) = comparing.await else {
             // It would panic the next time, too.
@@ -243,6 +243,7 @@ impl Inner {
     fn against_views(
         &self,
         place: Place,
+        job: JobId,
         views: &ProfileViews,
         finding: &Finding,
         prints: &[Digest],
@@ -257,9 +258,15 @@ impl Inner {
             let stored: Option<SpeakerId> = message.and_then(|message| message.speaker);
             // A tag that was removed is shown nowhere, and compares like none.
             let shown = stored.filter(|id| catalog.speaker_name(*id).is_some());
-            let letter = catalog.saying(*print, shown, now).is_some();
+            let thread = catalog.job(job).map(|job| job.thread);
+            let owners = thread.and_then(|thread| catalog.thread(thread));
+            let theirs = |doc: &u32| {
+                let it = catalog.doc(*doc);
+                owners.is_none_or(|thread| it.is_some_and(|it| catalog.is_of_owners(it, thread)))
+            };
+            let letter = catalog.all_saying(*print, shown, now).any(|doc| theirs(&doc));
             // What corrects a record is near to it by its nature.
-            if letter || (it.corrects.is_none() && self.says(place, &state, it, *print, shown)) {
+            if letter || (it.corrects.is_none() && self.says(place, &state, it, *print, shown, thread)) {
                 said.insert((stored, *print));
             }
         }
@@ -278,10 +285,11 @@ impl Inner {
         it: &Extracted,
         fingerprint: Digest,
         speaker: Option<SpeakerId>,
+        thread: Option<u32>,
     ) -> bool {
         let statement = Arc::new(Statement::new(&it.content, author(speaker)));
         let timestamp = it.timestamp.map(|at| Micros(at.as_microsecond()));
-        let saying = Saying { statement, fingerprint, speaker, timestamp };
+        let saying = Saying { statement, fingerprint, speaker, timestamp, thread };
         let found = same_record(&self.environment.log, &place, state, &saying, self.environment.now());
         match found {
             Ok(found) => found.is_some(),

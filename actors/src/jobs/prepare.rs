@@ -67,7 +67,7 @@ impl Inner {
             room = left;
             assignment.work.before.insert(0, turn);
         }
-        self.known(views, &mut assignment)?;
+        self.known(views, id, &mut assignment)?;
         Ok(assignment)
     }
 
@@ -133,14 +133,17 @@ impl Inner {
     }
 
     /// Valid records nearest to the turns, by words.
-    fn known(&self, views: &ProfileViews, assignment: &mut Assignment) -> Result<(), Unprepared> {
+    /// Those of other owners are left out: a search from the thread does not find them, so what they say is news there.
+    fn known(&self, views: &ProfileViews, id: JobId, assignment: &mut Assignment) -> Result<(), Unprepared> {
         let now = self.environment.now();
         let mut seen = BTreeSet::new();
         for turn in &assignment.work.turns {
             let state = views.read();
+            let catalog = &state.catalog;
+            let thread = catalog.job(id).and_then(|job| catalog.thread(job.thread)).ok_or(Unprepared::Moot)?;
             let valid = |doc: u32| {
-                let it = state.catalog.visible(doc, now);
-                it.is_some_and(|it| it.item.is_record()) && state.catalog.is_valid(doc, now)
+                let it = catalog.visible(doc, now).filter(|it| it.item.is_record());
+                it.is_some_and(|it| catalog.is_of_owners(it, thread)) && catalog.is_valid(doc, now)
             };
             let terms = state.keyword.prepare(&turn.text);
             seen.extend(state.keyword.best(&terms, KNOWN_EACH, &valid).into_iter().map(|(doc, _)| doc));

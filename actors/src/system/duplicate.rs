@@ -50,6 +50,8 @@ pub(crate) struct Saying {
     pub(crate) speaker: Option<SpeakerId>,
     /// The time it was given: what is said of another day is news.
     pub(crate) timestamp: Option<Micros>,
+    /// Where only what a thread's own owners said counts, that thread.
+    pub(crate) thread: Option<u32>,
 }
 
 impl Saying {
@@ -58,6 +60,11 @@ impl Saying {
         let day = |at: Micros| at.0.div_euclid(DAY_MICROS);
         let same = |at| state.catalog.doc(doc).is_some_and(|it| day(it.when()) == day(at));
         self.timestamp.is_none_or(same)
+    }
+
+    fn is_of_owners(&self, state: &State, doc: u32) -> bool {
+        let thread = self.thread.and_then(|thread| state.catalog.thread(thread));
+        thread.is_none_or(|thread| state.catalog.doc(doc).is_some_and(|it| state.catalog.is_of_owners(it, thread)))
     }
 }
 
@@ -73,7 +80,10 @@ pub(crate) fn same_record(
 ) -> Result<Option<(u32, String)>, memlog_events::log::Error> {
     let Saying { statement, speaker, .. } = saying;
     let asked = state.keyword.prepare(&statement.in_other_words());
-    let may = |doc: u32| state.catalog.holds_under(doc, *speaker, now).is_some() && saying.is_of_day(state, doc);
+    let may = |doc: u32| {
+        let holds = state.catalog.holds_under(doc, *speaker, now).is_some() && saying.is_of_day(state, doc);
+        holds && saying.is_of_owners(state, doc)
+    };
     for (doc, _) in state.keyword.best(&asked, CANDIDATES_MAX, &may) {
         let Some(it) = state.catalog.doc(doc) else { continue };
         let content: Option<Content> = content_of(log, place, &state.catalog, it)?;

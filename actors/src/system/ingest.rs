@@ -14,16 +14,18 @@ use super::{
     command::{Before, Begun, refused},
     lookup::{broken, by, gone},
     past::Seen,
+    thread::{Anchors, Ttl, extraction_of, is_inline, retention},
     validate,
 };
 use crate::{
     api::{
         Answer, Context, Error,
         profile::{AddTurn, Ingest, Ingested, Message},
+        thread::Settings,
     },
     domain::{
         Answered, Place, Rejection,
-        thread::{self, Append, Extraction, NewMessage, Open, resend_digest},
+        thread::{self, Append, NewMessage, Open, resend_digest},
     },
     entity::{Failure, Outcome},
     limits::INGEST_MESSAGES_MAX,
@@ -167,6 +169,9 @@ impl System {
         append: Append,
         key: Option<crate::entity::Key>,
     ) -> Result<Taken, Error> {
+        // A session that was created as a thread is read, and lives, as its settings say, whichever door its messages come through.
+        let settings = self.settings_of_session(profile, session_id).await?;
+        let messages = self.living_as(&settings, messages)?;
         for _ in 0..TRIES {
             let (place, id_digest) = self.inner.session(profile, session_id)?;
             let open = Open {
@@ -184,11 +189,14 @@ impl System {
                 namespace_digest: self.inner.namespace(context),
                 messages: messages.clone(),
                 append,
-                extraction: Extraction::AtOnce,
+                extraction: extraction_of(&settings),
                 by: by(context),
             });
             match self.inner.threads.execute(place, command, key).await {
-                Ok(Outcome { answer, .. }) => return Ok(answer),
+                Ok(Outcome { answer, .. }) => {
+                    self.wait_if_inline(profile, is_inline(&settings), answer.ingested.job).await;
+                    return Ok(answer);
+                }
                 Err(Failure::Rejected(Rejection::Gone)) => {}
                 // Another opened the session at the same moment: its messages go there.
                 Err(Failure::Taken(holder)) if holder.id == holder.stream.stream.0 => {}
@@ -198,6 +206,16 @@ impl System {
             self.inner.profile_alive(profile)?;
         }
         Err(gone())
+    }
+
+    /// Messages with the time to live that their thread has for those that name none.
+    fn living_as(&self, settings: &Settings, messages: Vec<NewMessage>) -> Result<Vec<NewMessage>, Error> {
+        let (retention, created_at) = (retention(settings), self.now());
+        let living = |message: NewMessage| {
+            let expires_at = Ttl::default().of_new(&retention, Anchors { created_at, timestamp: message.timestamp })?;
+            Ok(NewMessage { expires_at, ..message })
+        };
+        messages.into_iter().map(living).collect()
     }
 
     /// 409 with the id as the client knows it.

@@ -16,6 +16,7 @@ use super::{
     lookup::{broken, by, gone},
     past::{Moment, Seen},
     records::{erased_record, is_record},
+    thread::{Anchors, Ttl, retention, warnings},
     validate,
 };
 use crate::{
@@ -70,23 +71,45 @@ impl System {
         validate::time("timestamp", request.timestamp)?;
         request.session_id.as_deref().map_or(Ok(()), |id| validate::id("session_id", id))?;
         let once = match self.begin::<Stored>(context).await? {
-            Begun::Before(before) => return self.remembered_before(context, &request.profile, before).await,
+            Begun::Before(before) => return self.remembered_before(context, &request, before).await,
             Begun::Now(once) => once,
         };
         let place = self.open_profile_for(context, &request.profile, request.speaker.as_deref()).await?;
         let stored = self.save(context, &place, &request, &once).await?;
+        let warnings = self.cut_short(&place, &request).await?;
         let memory = self.just_stored(&place, stored.record).await?;
-        Ok(Answer::fresh(told(stored, memory)))
+        Ok(Answer::fresh(told(stored, memory, warnings)))
     }
 
     async fn remembered_before(
         &self,
         context: &Context,
-        profile: &str,
+        request: &Remember,
         before: Before<Stored>,
     ) -> Result<Answer<Remembered>, Error> {
+        let profile = &request.profile;
         let memory = self.record_before(context, profile, before.answer.record, before.at, before.time).await?;
-        Ok(Answer { reply: told(before.answer, memory), replayed: true })
+        let warnings = match self.inner.find_profile(context, profile)? {
+            Some(place) => self.cut_short(&place, request).await?,
+            None => None,
+        };
+        Ok(Answer { reply: told(before.answer, memory, warnings), replayed: true })
+    }
+
+    /// What is told of a time to live that its thread does not allow.
+    async fn cut_short(&self, place: &Place, request: &Remember) -> Result<Option<Vec<String>>, Error> {
+        let (Some(session), Some(days)) = (&request.session_id, request.ttl_days) else { return Ok(None) };
+        let settings = self.settings_of_session(place, session).await?;
+        Ok(warnings([days], retention(&settings).max_ttl_days))
+    }
+
+    /// From when on what is remembered is unreachable: as the request says, within what its thread allows.
+    async fn expiry_of(&self, place: &Place, request: &Remember) -> Result<Option<Micros>, Error> {
+        let Some(session) = &request.session_id else { return validate::expiry(request.ttl_days, self.now()) };
+        let settings = self.settings_of_session(place, session).await?;
+        let ttl = Ttl { days: request.ttl_days.map(Some), anchor: None };
+        let timestamp = request.timestamp.map(|time| time.0);
+        ttl.of_new(&retention(&settings), Anchors { created_at: self.now(), timestamp })
     }
 
     async fn save(
@@ -104,7 +127,7 @@ impl System {
         let dedupe = request.dedupe.unwrap_or(true);
         let statement = Arc::new(Statement::new(&request.content, duplicate::author(speaker)));
         let timestamp = request.timestamp.map(|time| time.0);
-        let saying = Saying { statement, fingerprint, speaker, timestamp };
+        let saying = Saying { statement, fingerprint, speaker, timestamp, thread: None };
         // Before the gate of the letter, which extraction enters as well: who waits here holds nothing that others wait for.
         let _said = match dedupe {
             true => Some(self.inner.sayings.enter(place.key.scope, speaker, Arc::clone(&saying.statement)).await),
@@ -118,7 +141,7 @@ impl System {
             }
             return Ok(known);
         }
-        let record = self.new_record(context, request, speaker).await?;
+        let record = self.new_record(context, place, request, speaker).await?;
         match &request.session_id {
             None => {
                 let command = record::Remember { open: None, record };
@@ -161,6 +184,7 @@ impl System {
     async fn new_record(
         &self,
         context: &Context,
+        place: &Place,
         request: &Remember,
         speaker: Option<SpeakerId>,
     ) -> Result<NewRecord, Error> {
@@ -172,7 +196,7 @@ impl System {
             record_type: type_code(record_type),
             speaker,
             timestamp: request.timestamp.map(|time| time.0),
-            expires_at: validate::expiry(request.ttl_days, self.now())?,
+            expires_at: self.expiry_of(place, request).await?,
             sources: Vec::new(),
             job: None,
             content: SavedContentV1 {
@@ -415,7 +439,7 @@ fn kept_type(old: &Record) -> TypeCode {
 /// Sessions that are opened or deleted at the same time are looked up again so often.
 const TRIES: usize = 4;
 
-fn told(stored: Stored, memory: Record) -> Remembered {
+fn told(stored: Stored, memory: Record, warnings: Option<Vec<String>>) -> Remembered {
     let duplicate = stored.duplicate.is_some();
     Remembered {
         status: if duplicate { Status::Duplicate } else { Status::Stored },
@@ -423,5 +447,6 @@ fn told(stored: Stored, memory: Record) -> Remembered {
         similarity: stored.similarity(),
         note: duplicate.then(|| format!("memory {} already says this; nothing was stored", memory.id)),
         memory,
+        warnings: warnings.filter(|_| !duplicate),
     }
 }

@@ -96,6 +96,25 @@ async fn shown(system: &System, as_of: Option<AsOf>) -> String {
             Err(error) => assert_eq!(error.kind, Kind::NotFound, "{error}"),
         }
     }
+    let (p, t) = (profile.clone(), thread_id.clone());
+    let request =
+        thread::GetMessage { profile: p, thread_id: t, message_id: "m".to_owned(), as_of, ..Default::default() };
+    if let Ok(told) = system.thread_get_message(&acme(), request).await {
+        add("message", format!("{:?}", told.reply));
+    }
+    let (p, t) = (profile.clone(), thread_id.clone());
+    let request =
+        thread::GetContextCard { profile: p, thread_id: t, max_recent_messages: Some(9), as_of, ..Default::default() };
+    if let Ok(told) = system.thread_get_context_card(&acme(), request).await {
+        add("card", format!("{:?}", told.reply));
+    }
+    let (p, t) = (profile.clone(), thread_id.clone());
+    if let Ok(told) = system
+        .thread_get_summary(&acme(), thread::GetSummary { profile: p, thread_id: t, as_of, ..Default::default() })
+        .await
+    {
+        add("thread.summary", format!("{:?}", told.reply));
+    }
     for id in ["short", "long"] {
         let request = thread::ListRecordLinks {
             profile: profile.clone(),

@@ -243,6 +243,13 @@ async fn what_is_plain_is_linked_without_a_model() {
     add("lisbon", "Actually, the user lives in Lisbon now.", true).await;
     assert_eq!(links("lisbon").await, ["supersedes porto"]);
     assert_eq!((status(&world, "porto").await, status(&world, "lisbon").await), (json!("invalid"), json!("valid")));
+    // Nor is what another person said, in the same words.
+    world.ok("speaker.add", json!({"speaker": "Bob"})).await;
+    let theirs = json!({"content": "The user lives in Lisbon now.", "memory_id": "bobs", "speaker": "Bob", "autonomous_linking": true});
+    world.ok("add_memory", theirs).await;
+    let others = json!({"content": "The user lives in Lisbon now.", "memory_id": "eves", "user_id": "eve", "autonomous_linking": true});
+    world.ok("add_memory", others).await;
+    assert!(links("bobs").await.is_empty() && links("eves").await.is_empty());
     // Memories of another thread are never its ends.
     world.ok("create", json!({"thread_id": "other"})).await;
     world.ok("add_memory", json!({"thread_id": "other", "content": "The user is allergic to shellfish.", "memory_id": "far", "autonomous_linking": true})).await;

@@ -55,6 +55,52 @@ async fn a_session_is_a_thread() {
     world.close().await;
 }
 
+// Its settings hold whichever door its messages and memories come through.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_settings_of_a_thread_hold_for_its_session() {
+    let settings = json!({"extraction": {"frequency": 3}, "retention": {"default_ttl_days": 2, "max_ttl_days": 5}});
+    let Some(world) = World::open_with(settings).await else { return };
+    let said = |text: &str| json!([{"role": "user", "content": text}]);
+    let added = world.ok("add_messages", json!({"messages": said("I like tea")})).await;
+    assert!(added.get("job_id").is_none());
+    let second = world.ok("profile.ingest", json!({"session_id": "t", "messages": said("I like cake")})).await;
+    assert_eq!(second["job_id"], json!(null));
+    let third = world.ok("profile.add_turn", json!({"session_id": "t", "user": "I like jam", "assistant": "ok"})).await;
+    world.ok("profile.wait", json!({"job_id": third["job_id"]})).await;
+    // All that waited is extracted from, and lives no longer than the thread lets it.
+    let memories = world.ok("profile.memories", json!({"session_id": "t"})).await;
+    let memories = memories["memories"].as_array().unwrap();
+    assert_eq!(memories.len(), 4);
+    assert!(memories.iter().all(|memory| memory["expires_at"].is_string()));
+    let kept =
+        world.ok("profile.remember", json!({"session_id": "t", "content": "Parking spot 7", "ttl_days": 90})).await;
+    assert_eq!(kept["warnings"], json!(["ttl_days of 90 was cut to the thread's maximum of 5 days"]));
+    world.ok("create", json!({"thread_id": "off", "settings": {"extraction": {"enabled": false}}})).await;
+    let off =
+        world.ok("profile.ingest", json!({"session_id": "off", "messages": said("I like tea"), "wait": true})).await;
+    assert_eq!(off["job_id"], json!(null));
+    world.close().await;
+}
+
+// What one user's thread knows is no news there; to another user's, which does not find it, it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_owner_said_is_news_in_this_ones_thread() {
+    let Some(world) = World::open().await else { return };
+    for (id, user) in [("a", "ann"), ("b", "bob"), ("c", "ann")] {
+        let settings = json!({"extraction": {"mode": "inline"}});
+        world.ok("create", json!({"thread_id": id, "user_id": user, "agent_id": "helper", "settings": settings})).await;
+        let said = json!([{"role": "user", "content": "I like pizza with olives"}]);
+        world.ok("add_messages", json!({"thread_id": id, "messages": said})).await;
+    }
+    let made = |id: &str| {
+        let request = json!({"session_id": id});
+        let world = &world;
+        async move { world.ok("profile.memories", request).await["memories"].as_array().unwrap().len() }
+    };
+    assert_eq!((made("a").await, made("b").await, made("c").await), (1, 1, 0));
+    world.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn threads_are_listed_newest_first_by_owner_and_page() {
     let Some(world) = World::open().await else { return };

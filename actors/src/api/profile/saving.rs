@@ -66,6 +66,9 @@ pub struct Remembered {
     pub note: Option<String>,
     /// The new record, or the one that says the same.
     pub memory: Record,
+    /// What was changed of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<String>>,
 }
 verb!(Remember, "profile", "remember", Remembered, profile_remember);
 

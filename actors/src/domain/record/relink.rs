@@ -35,6 +35,9 @@ impl Command<Thread> for Relink {
         let records = state.records();
         let link = records.relations.get(&self.relation).ok_or(Rejection::NoRecord)?;
         let (slot, source, target) = (link.slot, link.source, link.target);
+        if !records.is_alive(source, inputs.now()) || !records.is_alive(target, inputs.now()) {
+            return Err(Rejection::NoRecord);
+        }
         let same = |other: LinkCode| other == self.link && other != LinkCode::CUSTOM;
         if let Some((id, _)) =
             records.between(source, target).find(|(id, other)| *id != self.relation && same(other.link))

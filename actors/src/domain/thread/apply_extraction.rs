@@ -127,15 +127,17 @@ pub type Said = BTreeSet<(Option<SpeakerId>, Digest)>;
 impl ApplyExtraction {
     /// The record to be, unless every message it rests on is gone or the profile already says so.
     fn record(&self, found: &Found, state: &Thread, inputs: &dyn Inputs) -> Option<NewRecord> {
-        let living = found.sources.iter().filter(|id| state.living(**id, inputs.now()).is_some());
-        let sources: Vec<_> = living.copied().collect();
-        let first = state.living(*sources.first()?, inputs.now())?;
+        let living = found.sources.iter().filter_map(|id| state.living(*id, inputs.now()));
+        let living: Vec<_> = living.collect();
+        let first = *living.first()?;
+        let sources: Vec<_> = living.iter().map(|message| message.id).collect();
         let record = NewRecord {
             record_type: found.record_type,
             speaker: first.speaker,
             // Said when its message was, unless the words tell another time.
             timestamp: found.timestamp.or(first.timestamp),
-            expires_at: first.expires_at,
+            // The words of none of them may outlive it.
+            expires_at: living.iter().filter_map(|message| message.expires_at).min(),
             sources,
             job: Some(self.job),
             content: SavedContentV1 {

@@ -8,7 +8,10 @@ use memlog_events::{
 };
 
 use super::{Match, NewImage, Open, Thread, matched};
-use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone, record::id_digest};
+use crate::{
+    domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone, record::id_digest},
+    limits::INGEST_MESSAGES_MAX,
+};
 
 /// A message that comes in.
 #[derive(Clone, PartialEq, Debug)]
@@ -154,7 +157,7 @@ impl Ingest {
     fn due(&self, new: &[MessageId], state: &Thread, inputs: &dyn Inputs) -> Vec<MessageId> {
         let enough = match self.extraction {
             Extraction::Off => return Vec::new(),
-            Extraction::AtOnce => return new.to_vec(),
+            Extraction::AtOnce => 1,
             Extraction::Every(enough) => enough as usize,
         };
         let waiting = state.messages.get(state.unasked as usize..).unwrap_or_default();
@@ -164,7 +167,7 @@ impl Ingest {
     }
 }
 
-/// Promises the extraction of these messages; nothing for none.
+/// Promises the extraction of these messages, in jobs of a size that a worker can be sent; the last of them, which is done last.
 pub(super) fn request(
     messages: &[MessageId],
     namespace: [u8; 16],
@@ -174,15 +177,25 @@ pub(super) fn request(
     inputs: &mut dyn Inputs,
     decision: &mut Decision<()>,
 ) -> Option<JobId> {
-    if messages.is_empty() {
-        return None;
-    }
+    let some = messages.chunks(INGEST_MESSAGES_MAX);
+    some.map(|some| request_one(some, namespace, by, stream_slot, place, inputs, decision)).last()
+}
+
+fn request_one(
+    messages: &[MessageId],
+    namespace: [u8; 16],
+    by: &ByV1,
+    stream_slot: Slot,
+    place: &Place,
+    inputs: &mut dyn Inputs,
+    decision: &mut Decision<()>,
+) -> JobId {
     let job = JobId(inputs.uuid());
     let facts = Facts::ExtractionRequested(ExtractionRequestedV1 { job, messages: messages.to_vec() });
     decision.events.push(Fact { facts, content: by_alone(by, place, stream_slot) });
     let keys = KeyPath { scope: place.scope_slot, stream: stream_slot, subject: Slot::NONE };
     decision.listed.push(Listing { namespace, kind: ListKind::Jobs, id: job.0, stream: place.key, keys });
-    Some(job)
+    job
 }
 
 impl NewMessage {
@@ -271,6 +284,26 @@ mod tests {
         assert_eq!(given.do_(every(&["e"])).job, None);
         let never = Ingest { extraction: Extraction::Off, ..every(&["f", "g", "h"]) };
         assert_eq!(given.do_(never).job, None);
+        // What waits is not passed over by whoever does not wait.
+        let at_once = given.do_(Ingest { extraction: Extraction::AtOnce, ..every(&["i"]) });
+        assert_eq!(given.state.jobs[&at_once.job.expect("at once")].1.len(), 5);
+    }
+
+    // A job must fit into one message to a worker, however much has come together.
+    #[test]
+    fn what_waits_is_asked_for_in_jobs_of_a_bounded_size() {
+        let mut given = Story::<Thread>::new();
+        let texts: Vec<String> = (0..INGEST_MESSAGES_MAX).map(|n| n.to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let every = |texts: &[&str]| Ingest {
+            append: Append::All,
+            extraction: Extraction::Every(INGEST_MESSAGES_MAX as u32),
+            ..ingest("trip", texts)
+        };
+        assert_eq!(given.do_(every(&texts[1..])).job, None);
+        let last = given.do_(every(&texts)).job.expect("enough");
+        let sizes: Vec<usize> = given.state.jobs.values().map(|job| job.1.len()).collect();
+        assert_eq!((sizes, given.state.jobs[&last].1.len()), (vec![500, 499], 499));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use update_message::{MessageUpdated, UpdateMessage};
 
 use super::{
     Aggregate,
-    record::{HoldsRecords, Records},
+    record::{HoldsRecords, Records, invalidates},
 };
 
 /// A message as decisions see it. One that is gone keeps its place and digest, or the next full re-send would bring it back.
@@ -179,15 +179,14 @@ impl Aggregate for Thread {
 
 /// Whether an event erases, changes or supersedes something that its thread said.
 pub(crate) fn changes(facts: &Facts) -> bool {
-    matches!(
-        facts,
-        Facts::MessageDeleted(_)
-            | Facts::MessageUpdated(_)
-            | Facts::Forgot(_)
-            | Facts::Expired(_)
-            | Facts::Superseded(_)
-            | Facts::Updated(_)
-    )
+    match facts {
+        Facts::MessageDeleted(_) | Facts::MessageUpdated(_) | Facts::Forgot(_) | Facts::Expired(_) => true,
+        Facts::Superseded(_) | Facts::Updated(_) => true,
+        Facts::StatusSet(e) => !e.valid,
+        Facts::Linked(e) => invalidates(e.link),
+        Facts::Relinked(e) => invalidates(e.link),
+        _ => false,
+    }
 }
 
 impl Thread {

@@ -48,7 +48,8 @@ pub(super) fn summarised(
     place: &Place,
     inputs: &mut dyn Inputs,
 ) -> Option<Fact> {
-    if summary.changes != state.changes || state.summary.is_some_and(|newest| newest.through >= through) {
+    // One that covers as much may take the place of one that was outdated by a correction.
+    if summary.changes != state.changes || state.summary.is_some_and(|newest| newest.through > through) {
         return None;
     }
     let slot = state.summary.map_or_else(|| inputs.slot(), |summaries| summaries.slot);

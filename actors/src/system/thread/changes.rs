@@ -97,7 +97,7 @@ impl System {
             Err(Failure::Rejected(Rejection::NoMessage | Rejection::Gone)) => return Err(missing()),
             Err(failure) => return Err(refused(failure)),
         };
-        self.wait_if_inline(&here, is_inline(&settings), updated.inner.job).await;
+        self.wait_if_inline(&here.profile, is_inline(&settings), updated.inner.job).await;
         Ok(Answer::fresh(shown(&updated)))
     }
 

@@ -243,9 +243,15 @@ impl System {
 
     /// A link of this very thread by the id that clients use.
     fn link_of(&self, here: &Here, id: &str) -> Option<(RelationId, Relation)> {
+        let now = self.now();
         here.seen.read(|state| {
             let (id, link) = state.catalog.find_relation(id)?;
-            (link.stream == here.place.key.stream).then(|| (id, link.clone()))
+            // One end of which has expired is gone, too, whether or not it is erased yet.
+            let there = |end: RecordId| {
+                state.catalog.by_uuid(end.0).is_some_and(|doc| state.catalog.visible(doc, now).is_some())
+            };
+            (link.stream == here.place.key.stream && there(link.source) && there(link.target))
+                .then(|| (id, link.clone()))
         })
     }
 

@@ -96,7 +96,8 @@ impl System {
             Err(failure) => return Err(refused(failure)),
         };
         if valid && request.autonomous_linking.unwrap_or(self.inner.narrator.is_some()) {
-            self.relate(context, &here, added.inner.record, &request.content).await;
+            let but = target.map(|target| RecordId(target.id));
+            self.relate(context, &here, added.inner.record, but, &request.content).await;
         }
         let memory = self.just_stored(&here.profile, added.inner.record).await?;
         Ok(Answer::fresh(told(&request, memory, &added)))

@@ -28,7 +28,7 @@ use crate::{
         },
     },
     domain::{
-        Rejection,
+        Place, Rejection,
         thread::{Append, Ingest, Ingested, NewMessage},
     },
     entity::Failure,
@@ -114,15 +114,15 @@ impl System {
             Err(Failure::Taken(holder)) => return Err(self.id_taken(&here.profile, holder.id, &messages).await?),
             Err(failure) => return Err(refused(failure)),
         };
-        self.wait_if_inline(&here, is_inline(&settings), added.inner.job).await;
+        self.wait_if_inline(&here.profile, is_inline(&settings), added.inner.job).await;
         Ok(Answer::fresh(shown(&added)))
     }
 
     /// The messages are durable: a wait that runs out takes nothing back.
-    pub(super) async fn wait_if_inline(&self, here: &Here, inline: bool, job: Option<JobId>) {
+    pub(crate) async fn wait_if_inline(&self, profile: &Place, inline: bool, job: Option<JobId>) {
         if let Some(job) = job.filter(|_| inline) {
             let wait = Duration::from_secs_f64(EXTRACTION_WAIT_S_DEFAULT);
-            drop(self.wait_for(&here.profile, &[job], wait).await);
+            drop(self.wait_for(profile, &[job], wait).await);
         }
     }
 

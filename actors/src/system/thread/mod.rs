@@ -23,11 +23,12 @@ mod wait;
 
 use memlog_events::ids::{Position, StreamKey};
 pub(super) use pictures::permits;
-pub(crate) use settings::{SHORTENING_TOKENS_DEFAULT, inherits};
+pub(crate) use settings::{SHORTENING_TOKENS_DEFAULT, extraction_of, inherits, is_inline, retention};
+pub(crate) use ttl::{Anchors, Ttl, warnings};
 
 use super::{System, past::Moment, past::Seen, validate};
 use crate::{
-    api::{AsOf, Context, Error},
+    api::{AsOf, Context, Error, thread::Settings},
     domain::Place,
     view::{State, catalog},
 };
@@ -81,6 +82,14 @@ impl System {
         let moment = self.moment(as_of)?;
         let profile = self.inner.profile(context, profile)?;
         self.here(profile, thread_id, moment).await
+    }
+
+    /// The settings of a session; those of one that is to be opened are the defaults.
+    pub(super) async fn settings_of_session(&self, profile: &Place, session_id: &str) -> Result<Settings, Error> {
+        let views = self.views(*profile).await?;
+        let state = views.read();
+        let thread = state.catalog.session(session_id).and_then(|number| state.catalog.thread(number));
+        Ok(thread.map(|thread| thread.settings.clone()).unwrap_or_default())
     }
 
     /// Finds a thread of a profile.

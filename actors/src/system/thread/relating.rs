@@ -14,6 +14,7 @@ use crate::{
     system::{System, lookup::by},
     view::{
         State,
+        catalog::Doc,
         indexed::{content_of, words_of},
     },
 };
@@ -22,9 +23,16 @@ use crate::{
 const NEAREST_MAX: usize = 8;
 
 impl System {
-    /// Links a memory that was stored just now.
-    pub(super) async fn relate(&self, context: &Context, here: &Here, new: RecordId, content: &str) {
-        let near = match self.nearest(here, new, content).await {
+    /// Links a memory that was stored just now; what it was linked to by name is left as it is.
+    pub(super) async fn relate(
+        &self,
+        context: &Context,
+        here: &Here,
+        new: RecordId,
+        but: Option<RecordId>,
+        content: &str,
+    ) {
+        let near = match self.nearest(here, new, but, content).await {
             Some(near) if !near.is_empty() => near,
             _ => return,
         };
@@ -46,18 +54,29 @@ impl System {
         }
     }
 
-    /// The valid memories of the thread that share most words with the new one, and what they say.
-    async fn nearest(&self, here: &Here, new: RecordId, content: &str) -> Option<Vec<(RecordId, String)>> {
+    /// The valid memories of the thread that share most words with the new one, and what they say. Only those under the same tag
+    /// and of the same owners: what one person says takes nothing from what another said.
+    async fn nearest(
+        &self,
+        here: &Here,
+        new: RecordId,
+        but: Option<RecordId>,
+        content: &str,
+    ) -> Option<Vec<(RecordId, String)>> {
         let views = self.views(here.profile).await.ok()?;
         let (log, profile, now) = (self.inner.environment.log.clone(), here.profile, self.now());
         let (stream, content) = (here.place.key.stream, content.to_owned());
         let reading = tokio::task::spawn_blocking(move || {
             let state: &State = &views.read();
             let catalog = &state.catalog;
+            let tag = |it: &Doc| it.speaker.filter(|id| catalog.speaker_name(*id).is_some());
+            let Some(this) = catalog.by_uuid(new.0).and_then(|doc| catalog.doc(doc)) else { return Vec::new() };
             let may = |doc: u32| {
                 catalog.visible(doc, now).is_some_and(|it| {
-                    let here = it.item.is_record() && it.id != new.0 && catalog.is_valid(doc, now);
-                    here && catalog.stream_of(it, profile.key.scope.own_stream()) == stream
+                    let other = it.item.is_record() && it.id != new.0 && but.is_none_or(|but| it.id != but.0);
+                    let theirs = (tag(it), it.user, it.agent) == (tag(this), this.user, this.agent);
+                    let here = catalog.stream_of(it, profile.key.scope.own_stream()) == stream;
+                    other && theirs && here && catalog.is_valid(doc, now)
                 })
             };
             let terms = state.keyword.prepare(&content);

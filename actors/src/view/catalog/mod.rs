@@ -120,6 +120,12 @@ impl Catalog {
         self.by_name.get(name).copied()
     }
 
+    /// Whether a document has the owner and the agent of a thread: what a search from there finds where it is not told otherwise.
+    pub fn is_of_owners(&self, it: &Doc, thread: &Thread) -> bool {
+        let name = |number: Option<u32>| number.and_then(|number| self.name_of(number));
+        name(it.user) == thread.user_id.as_deref() && name(it.agent) == thread.agent_id.as_deref()
+    }
+
     fn numbered(&mut self, name: &str) -> u32 {
         if let Some(number) = self.by_name.get(name) {
             return *number;
