@@ -64,6 +64,8 @@ pub const HOPS_MAX: u64 = 5;
 pub const LINKED_DEFAULT: u64 = 100;
 /// Records reached by links from one hit.
 pub const LINKED_MAX: u64 = 1_000;
+/// Texts and images of one reply: what the largest message of NATS holds. More is refused before it is read.
+pub const REPLY_BYTES_MAX: u64 = 32 << 20;
 /// Messages of a thread shown when the client does not say which.
 pub const MESSAGES_DEFAULT: usize = 100;
 /// The label of a client's own type of link.

@@ -365,48 +365,8 @@ impl Play {
                     self.plain.links.insert(made.reply.relation_id, (source, target, kind));
                 }
             }
-            Step::Relink { link, kind } => {
-                let Some(relation_id) = self.plain.pick_link(link) else { return };
-                let kind = KINDS[usize::from(kind) % 6];
-                let (source, target, _) = self.plain.links[&relation_id].clone();
-                let request = thread::UpdateRecordLink {
-                    profile,
-                    thread_id,
-                    relation_id: relation_id.clone(),
-                    relation_type: Some(kind.to_owned()),
-                    ..Default::default()
-                };
-                let changed = self.system.thread_update_record_link(&acme(), request).await;
-                let may = self.plain.may(&source, &target, kind, Some(&relation_id));
-                assert_eq!(changed.is_ok(), may, "{source} {kind} {target}: {changed:?}");
-                if may {
-                    self.plain.links.insert(relation_id, (source, target, kind));
-                }
-            }
-            Step::Unlink { link, by_tuple } => {
-                let Some(relation_id) = self.plain.pick_link(link) else { return };
-                let (source, target, kind) = self.plain.links.remove(&relation_id).expect("picked");
-                let request = match by_tuple {
-                    false => thread::DeleteRecordLink {
-                        profile,
-                        thread_id,
-                        relation_id: Some(relation_id),
-                        ..Default::default()
-                    },
-                    true => thread::DeleteRecordLink {
-                        profile,
-                        thread_id,
-                        relation_id: None,
-                        source_record_id: Some(source),
-                        source_record_type: Some(ItemType::Memory),
-                        target_record_id: Some(target),
-                        target_record_type: Some(ItemType::Memory),
-                        relation_type: Some(kind.to_owned()),
-                    },
-                };
-                let deleted = self.system.thread_delete_record_link(&acme(), request).await.expect("deleted");
-                assert_eq!(deleted.reply.deleted, 1);
-            }
+            Step::Relink { link, kind } => self.relink(link, kind).await,
+            Step::Unlink { link, by_tuple } => self.unlink(link, by_tuple).await,
             Step::Set { record, valid } => {
                 let Some(id) = self.plain.pick(record) else { return };
                 let status = Some(if valid { Status::Valid } else { Status::Invalid });
@@ -425,6 +385,46 @@ impl Play {
             Step::Day => self.world.clock.forward(DAY_MICROS + DAY_MICROS / 2),
             Step::Restart => self.system = self.world.restart(self.system.clone()).await,
         }
+    }
+
+    async fn relink(&mut self, link: u8, kind: u8) {
+        let Some(relation_id) = self.plain.pick_link(link) else { return };
+        let kind = KINDS[usize::from(kind) % 6];
+        let (source, target, _) = self.plain.links[&relation_id].clone();
+        let (profile, thread_id) = address();
+        let request = thread::UpdateRecordLink {
+            profile,
+            thread_id,
+            relation_id: relation_id.clone(),
+            relation_type: Some(kind.to_owned()),
+            ..Default::default()
+        };
+        let changed = self.system.thread_update_record_link(&acme(), request).await;
+        let may = self.plain.may(&source, &target, kind, Some(&relation_id));
+        assert_eq!(changed.is_ok(), may, "{source} {kind} {target}: {changed:?}");
+        if may {
+            self.plain.links.insert(relation_id, (source, target, kind));
+        }
+    }
+
+    async fn unlink(&mut self, link: u8, by_tuple: bool) {
+        let Some(relation_id) = self.plain.pick_link(link) else { return };
+        let (source, target, kind) = self.plain.links.remove(&relation_id).expect("picked");
+        let (profile, thread_id) = address();
+        let named = thread::DeleteRecordLink { profile, thread_id, ..Default::default() };
+        let request = match by_tuple {
+            false => thread::DeleteRecordLink { relation_id: Some(relation_id), ..named },
+            true => thread::DeleteRecordLink {
+                source_record_id: Some(source),
+                source_record_type: Some(ItemType::Memory),
+                target_record_id: Some(target),
+                target_record_type: Some(ItemType::Memory),
+                relation_type: Some(kind.to_owned()),
+                ..named
+            },
+        };
+        let deleted = self.system.thread_delete_record_link(&acme(), request).await.expect("deleted");
+        assert_eq!(deleted.reply.deleted, 1);
     }
 
     async fn add(&mut self, ttl: bool, link: Option<(String, &'static str)>) {

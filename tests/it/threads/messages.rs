@@ -156,6 +156,28 @@ async fn windows_are_cut_as_the_page_says() {
     world.close().await;
 }
 
+// A whole batch is one commit; and what no reply could hold is refused before it is read.
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_come_in_one_commit_and_too_much_is_not_shown_at_once() {
+    let Some(world) = World::open_with(json!({"extraction": {"enabled": false}})).await else { return };
+    let batch = |count: usize, text: &str| {
+        let message = json!({"role": "user", "content": text});
+        json!({"messages": vec![message; count]})
+    };
+    world.bad("add_messages", batch(501, "x"), "messages").await;
+    world.ok("add_messages", batch(500, "x")).await;
+    let told = world.ok("audit.events", json!({"types": ["message_appended"], "limit": 500})).await;
+    let events = told["events"].as_array().unwrap();
+    assert_eq!(events.len(), 500);
+    assert!(events.iter().all(|event| event["at"] == events[0]["at"]), "one batch has one time");
+    for _ in 0..3 {
+        world.ok("add_messages", batch(450, &"x".repeat(25_000))).await;
+    }
+    world.bad("get_messages", json!({"end": null}), "limit").await;
+    assert_eq!(world.ok("get_messages", json!({"start": 1_800})).await["messages"].as_array().unwrap().len(), 50);
+    world.close().await;
+}
+
 // Memories that were made before stay; the new text is extracted from again, and is what searches find.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_edited_message_is_another_text_of_the_same_message() {

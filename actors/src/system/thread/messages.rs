@@ -1,11 +1,11 @@
 //! `thread.add_messages`, `thread.get_messages`, `thread.get_message`.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use memlog_events::{
     code::RoleCode,
     event::{Content as Sealed, MessageAppendedContentV2, PartV1},
-    ids::{JobId, StreamKey},
+    ids::{JobId, MessageId, Micros, StreamKey},
 };
 use serde_json::{Map, Value};
 
@@ -32,7 +32,7 @@ use crate::{
         thread::{Append, Ingest, Ingested, NewMessage},
     },
     entity::Failure,
-    limits::{EXTRACTION_WAIT_S_DEFAULT, INGEST_MESSAGES_MAX, MESSAGES_DEFAULT, ROLE_CHARS_MAX},
+    limits::{EXTRACTION_WAIT_S_DEFAULT, INGEST_MESSAGES_MAX, MESSAGES_DEFAULT, REPLY_BYTES_MAX, ROLE_CHARS_MAX},
     system::{
         System,
         command::{Before, Begun, refused},
@@ -52,6 +52,40 @@ pub(super) enum Bytes {
     All,
     /// Of these, by the ids that clients use.
     Of(Vec<String>),
+}
+
+impl Bytes {
+    /// How many come along with these messages, as base64.
+    fn of(&self, state: &State, here: &Here, docs: &[u32], now: Micros) -> u64 {
+        if matches!(self, Self::None) {
+            return 0;
+        }
+        let messages: HashSet<_> =
+            docs.iter().filter_map(|doc| state.catalog.doc(*doc)).map(|it| MessageId(it.id)).collect();
+        let images = state.catalog.images_in(here.number, now).filter_map(|(_, it)| Some((it, it.image.as_ref()?)));
+        let wanted = images.filter(|(it, image)| {
+            let asked = match self {
+                Self::Of(ids) => ids.contains(&state.catalog.client_id(it.id)),
+                _ => true,
+            };
+            asked && image.message.is_some_and(|message| messages.contains(&message))
+        });
+        wanted.map(|(_, image)| image.form.bytes.div_ceil(3) * 4).sum()
+    }
+}
+
+/// The same refusal as of any reply that no message of NATS holds.
+fn too_much() -> Error {
+    let message = "these messages are too much for one reply; ask for fewer with start and end, or without bytes";
+    Error::invalid("limit", message).with("limit", REPLY_BYTES_MAX)
+}
+
+fn text_bytes(message: &Message) -> u64 {
+    let bytes = match &message.content {
+        Content::Text(text) => text.len(),
+        Content::Parts(parts) => parts.iter().filter_map(|part| part.text.as_ref()).map(String::len).sum(),
+    };
+    bytes as u64
 }
 
 /// What a request says of each message besides what the message says itself.
@@ -219,12 +253,19 @@ impl System {
     pub(super) async fn messages(&self, here: Here, docs: Vec<u32>, bytes: Bytes) -> Result<Vec<Message>, Error> {
         let system = self.clone();
         let reading = move || {
-            let rows: Vec<Row> = here.seen.read(|state| {
+            let (rows, pictures) = here.seen.read(|state| {
                 let row = |doc: &u32| Some(Row::of(state, state.catalog.doc(*doc)?));
-                docs.iter().filter_map(row).collect()
+                let rows: Vec<Row> = docs.iter().filter_map(row).collect();
+                (rows, bytes.of(state, &here, &docs, system.now()))
             });
-            let shown = rows.into_iter().map(|row| system.message(&here, row, &bytes));
-            shown.filter_map(Result::transpose).collect()
+            let mut room = REPLY_BYTES_MAX.checked_sub(pictures).ok_or_else(too_much)?;
+            let mut shown = Vec::with_capacity(rows.len());
+            for row in rows {
+                let Some(message) = system.message(&here, row, &bytes)? else { continue };
+                room = room.checked_sub(text_bytes(&message)).ok_or_else(too_much)?;
+                shown.push(message);
+            }
+            Ok(shown)
         };
         tokio::task::spawn_blocking(reading).await.map_err(panicked)?
     }
