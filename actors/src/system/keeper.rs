@@ -45,6 +45,7 @@ pub(super) async fn run(inner: Arc<Inner>) {
         inner.threads.passivate(now).await;
         inner.registries.passivate(now).await;
         inner.notebooks.passivate(now).await;
+        inner.notes.passivate(now).await;
         inner.registry.drop_idle(now);
         inner.shelf.drop_idle(now);
         if let Err(error) = inner.expire().await {
@@ -159,7 +160,8 @@ fn purges(event: &Stored) -> Vec<Purge> {
         | Facts::ImageDeleted(_)
         | Facts::Unlinked(_)
         | Facts::EntryForgot(_)
-        | Facts::AgentDeleted(_) => vec![Purge::stream(key)],
+        | Facts::AgentDeleted(_)
+        | Facts::NoteRemoved(_) => vec![Purge::stream(key)],
         // Its name and description lie in the registry, its entries in their own stream.
         Facts::Purged(e) => vec![Purge::stream(key), Purge::stream(StreamKey { stream: e.memory, ..key })],
         _ => Vec::new(),
