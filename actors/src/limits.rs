@@ -26,6 +26,27 @@ pub const DESCRIPTION_CHARS_MAX: usize = 1_024;
 pub const ATTACHED_MAX: usize = 10;
 /// How long a deleted memory lies in the trash.
 pub const TRASH_DAYS: i64 = 30;
+/// What notes are grouped by.
+pub const CATEGORY_CHARS_MAX: usize = 128;
+/// A note's name.
+pub const NOTE_NAME_CHARS_MAX: usize = 128;
+/// A login or a group that a note is for: what the headers of a call take.
+pub const LOGIN_CHARS_MAX: usize = 256;
+/// Tags in tags in the body of a note: browsers and readers of Markdown stop following much later.
+pub const NOTE_DEPTH_MAX: usize = 16;
+/// Notes loaded at once.
+pub const NOTE_IDS_MAX: usize = 500;
+/// The bodies of notes loaded at once. What was loaded counts as read, so a reply must not be lost for its size: this fits into the
+/// 1 MB that a NATS server takes when nobody set it up otherwise.
+pub const NOTES_LOADED_BYTES_MAX: usize = 512 << 10;
+/// Kinds of notes that a namespace adds.
+pub const NOTE_KINDS_MAX: u64 = 100;
+/// A kind's title.
+pub const NOTE_KIND_TITLE_CHARS_MAX: usize = 128;
+/// Sessions of one login; past it the oldest ends. They end for no other reason, and each takes some hundred bytes for ever.
+pub const SESSIONS_MAX: usize = 1_000;
+/// How long an editor that says nothing keeps the notes.
+pub const EDITOR_LEASE_S: i64 = 60;
 /// A profile's name.
 pub const PROFILE_CHARS_MAX: usize = 100;
 /// A namespace: a token of a NATS subject.

@@ -23,10 +23,36 @@ codes!(
         PROFILE = 1,
         /// A thread (a session is a thread).
         THREAD = 2,
-        /// A notebook.
+        /// A notebook, or a namespace's notes.
         NOTEBOOK = 3,
         /// A namespace's registry.
         REGISTRY = 4,
+    }
+);
+
+codes!(
+    /// Who reads a note.
+    LevelCode: u8 {
+        /// Everyone.
+        ALL = 1,
+        /// The logins of a group.
+        GROUP = 2,
+        /// One login.
+        OWN = 3,
+    }
+);
+
+codes!(
+    /// A kind of notes. A namespace numbers the kinds that it adds on its own, from 5 on.
+    KindCode: u32 {
+        /// What must be observed in every session.
+        CRITICAL = 1,
+        /// A directive from the user.
+        DIRECT = 2,
+        /// How to work with this person.
+        SKILL = 3,
+        /// Everything else.
+        DEFAULT = 4,
     }
 );
 

@@ -146,6 +146,13 @@ facts! {
     AgentUpdated: 1 AgentUpdatedV1;
     Attached: 1 AttachedV1;
     AgentDeleted: 1 AgentDeletedV1;
+    NoteSaved: 1 NoteSavedV1;
+    NoteRemoved: 1 NoteRemovedV1;
+    NoteKindAdded: 1 NoteKindAddedV1;
+    SessionConnected: 1 SessionConnectedV1;
+    NotesLoaded: 1 NotesLoadedV1;
+    EditorOpened: 1 EditorOpenedV1;
+    EditorClosed: 1 EditorClosedV1;
 }
 
 /// The first reader that knows this version of a kind. A log that holds one refuses earlier readers.
@@ -156,7 +163,7 @@ pub fn reader_of(facts_kind: u16, version: u16) -> u32 {
         (kind::MessageAppended, 2) => 3,
         (kind::MessageUpdated | kind::Updated | kind::StatusSet | kind::Relinked, _) => 3,
         (kind::ImageAdded..=kind::ImageDeleted, _) => 3,
-        (kind::EntrySaved..=kind::AgentDeleted, _) => 3,
+        (kind::EntrySaved..=kind::EditorClosed, _) => 3,
         _ => 1,
     }
 }
@@ -215,4 +222,6 @@ contents! {
     MemoryUpdated = kind::MemoryUpdated, 1 MemoryUpdatedContentV1;
     AgentCreated = kind::AgentCreated, 1 AgentCreatedContentV1;
     AgentUpdated = kind::AgentUpdated, 1 AgentUpdatedContentV1;
+    NoteSaved = kind::NoteSaved, 1 NoteSavedContentV1;
+    NoteKindAdded = kind::NoteKindAdded, 1 NoteKindAddedContentV1;
 }

@@ -45,7 +45,7 @@ uuid_id!(
 );
 uuid_id!(
     /// One incarnation of an aggregate. The own stream of a profile or a registry has the UUID of its scope; a notebook's has
-    /// the memory's id.
+    /// the memory's id, and that of a namespace's notes an id made from the scope's.
     StreamId
 );
 uuid_id!(
@@ -86,6 +86,10 @@ uuid_id!(
     EntryId
 );
 uuid_id!(
+    /// A session of the notes' gate.
+    SessionId
+);
+uuid_id!(
     /// An agent of a namespace's registry.
     AgentId
 );
@@ -99,6 +103,11 @@ impl Scope {
     /// The stream of the profile itself.
     pub fn own_stream(self) -> StreamId {
         StreamId(self.0)
+    }
+
+    /// The stream of a namespace's notes: the scope's id as a UUIDv8, which no other stream has, since theirs are UUIDv7.
+    pub fn notes_stream(self) -> StreamId {
+        StreamId(Uuid::new_v8(*self.0.as_bytes()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt, sync::LazyLock};
 
 use futures::{FutureExt, future::BoxFuture};
 use memlog_actors::{
-    api::{Answer, Context, Error, Verb, agent, audit, job, memory, profile, speaker, thread, trash},
+    api::{Answer, Context, Error, Verb, agent, audit, job, memory, note, profile, speaker, thread, trash},
     system::System,
 };
 use serde::{
@@ -101,6 +101,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
 fn rows() -> Vec<Row> {
     let mut rows = profile_rows();
     rows.extend(notebook_rows());
+    rows.extend(note_rows());
     rows.extend(log_rows());
     rows
 }
@@ -178,6 +179,23 @@ fn notebook_rows() -> Vec<Row> {
         read::<trash::List>("What was deleted in the last 30 days"),
         command::<trash::Restore>("Takes a memory out of the trash, with everything"),
         command::<trash::Purge>("Erases what lies in the trash for good"),
+    ]
+}
+
+fn note_rows() -> Vec<Row> {
+    vec![
+        command::<note::SessionConnect>("A session, how many critical notes it must load, and the rules"),
+        read::<note::MemoryList>("The notes that the caller reads, by level and category"),
+        read::<note::MemoryLoad>("Notes in full, in order of precedence; they count as read"),
+        command::<note::MemorySave>("Saves a note of the login's own"),
+        command::<note::MemoryRemove>("Removes a note of the login's own for real"),
+        read::<note::AdminList>("Everyone's notes"),
+        command::<note::AdminSave>("Saves anyone's note"),
+        command::<note::AdminRemove>("Removes anyone's note for real"),
+        read::<note::Kinds>("The kinds of notes, and what they count as"),
+        command::<note::KindAdd>("Adds a kind of notes"),
+        command::<note::EditorOpen>("Holds the notes for 60 seconds, or 60 more"),
+        command::<note::EditorClose>("Gives the notes back"),
     ]
 }
 

@@ -13,6 +13,7 @@ mod fences;
 mod jobs;
 mod llm;
 mod notebooks;
+mod notes;
 mod paging;
 mod people;
 mod speakers;

@@ -4,7 +4,10 @@
 use std::{
     future::Future,
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
@@ -117,6 +120,23 @@ impl Clock for Wall {
     }
 }
 
+/// The wall's clock, and what a test puts it forward by.
+#[derive(Default)]
+pub struct Forward(AtomicI64);
+
+impl Forward {
+    /// So many seconds later.
+    pub fn by(&self, seconds: i64) {
+        self.0.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Forward {
+    fn now(&self) -> jiff::Timestamp {
+        Wall.now() + jiff::SignedDuration::from_secs(self.0.load(Ordering::SeqCst))
+    }
+}
+
 /// A memlog that serves.
 pub struct Memlog {
     pub serving: Serving,
@@ -151,7 +171,19 @@ impl Memlog {
         embedder: Option<Arc<dyn Embedder>>,
         extractor: Arc<dyn Extractor>,
     ) -> Self {
-        let (data_dir, vault_dir, clock) = (PathBuf::from(data), None, Arc::new(Wall));
+        Self::open_timed(data, connection, limits, embedder, extractor, Arc::new(Wall)).await
+    }
+
+    /// The same by another clock.
+    pub async fn open_timed(
+        data: &Path,
+        connection: connect::Options,
+        limits: Limits,
+        embedder: Option<Arc<dyn Embedder>>,
+        extractor: Arc<dyn Extractor>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let (data_dir, vault_dir) = (PathBuf::from(data), None);
         let (narrator, queue) = (None, None);
         let system = system::Options { data_dir, vault_dir, limits, embedder, extractor, narrator, queue, clock };
         let nats = Server::Running(connection.clone());

@@ -3,6 +3,8 @@
 //! Every verb is one request struct that implements [`Verb`]. The doors decode bytes into it and encode its reply. Nothing
 //! here looks anything up or decides.
 //!
+//! Every door does a verb by [`Verb::run`], which asks the gate of the notes first.
+//!
 //! To add a verb: a request and a reply in the file of its noun with a `verb!` line below them, the method of that name in
 //! `system`, and a row in `src/door/table.rs`.
 
@@ -12,6 +14,7 @@ pub mod error;
 pub mod given;
 pub mod job;
 pub mod memory;
+pub mod note;
 pub mod profile;
 pub mod record;
 pub mod speaker;
@@ -100,23 +103,69 @@ pub trait Verb: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Its reply.
     type Reply: Serialize + DeserializeOwned + Send + 'static;
 
-    /// Does it.
-    fn run(self, system: &System, context: &Context)
-    -> impl Future<Output = Result<Answer<Self::Reply>, Error>> + Send;
+    /// What a session must have done before it.
+    const NEEDS: Needs = Needs::AllRead;
+
+    /// Does it, if the gate of the notes lets the call pass: the way of every door to every verb.
+    fn run(
+        self,
+        system: &System,
+        context: &Context,
+    ) -> impl Future<Output = Result<Answer<Self::Reply>, Error>> + Send {
+        async move {
+            let passed = system.pass(context, Self::NEEDS).await?;
+            self.act(system, context, passed).await
+        }
+    }
+
+    /// What `run` does behind the gate; only the gate gives out a [`Passed`].
+    fn act(
+        self,
+        system: &System,
+        context: &Context,
+        passed: Passed,
+    ) -> impl Future<Output = Result<Answer<Self::Reply>, Error>> + Send;
+}
+
+/// What the session of a call must have done before a verb. A call without one needs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// It need not even exist.
+    Nothing,
+    /// It must be the caller's.
+    Session,
+    /// The same, and every critical note that it may read must have been loaded in it.
+    AllRead,
+}
+
+/// The proof that a call went through the gate.
+#[derive(Debug)]
+pub struct Passed(());
+
+impl Passed {
+    /// The gate's alone to give.
+    pub(crate) fn given() -> Self {
+        Self(())
+    }
 }
 
 /// Implements [`Verb`] by a method of [`System`].
 macro_rules! verb {
     ($request:ty, $noun:literal, $verb:literal, $reply:ty, $method:ident) => {
+        $crate::api::verb!($request, $noun, $verb, $reply, $method, AllRead);
+    };
+    ($request:ty, $noun:literal, $verb:literal, $reply:ty, $method:ident, $needs:ident) => {
         impl $crate::api::Verb for $request {
             const NOUN: &'static str = $noun;
             const VERB: &'static str = $verb;
             type Reply = $reply;
+            const NEEDS: $crate::api::Needs = $crate::api::Needs::$needs;
 
-            async fn run(
+            async fn act(
                 self,
                 system: &$crate::system::System,
                 context: &$crate::api::Context,
+                _: $crate::api::Passed,
             ) -> Result<$crate::api::Answer<$reply>, $crate::api::Error> {
                 system.$method(context, self).await
             }

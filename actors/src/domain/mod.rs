@@ -9,6 +9,7 @@
 //! aggregate is a folder with a state that implements [`Aggregate`].
 
 pub mod notebook;
+pub mod notes;
 pub mod profile;
 pub mod record;
 pub mod registry;
@@ -142,6 +143,27 @@ pub enum Rejection {
     /// Not of the scope that may attach it so.
     #[error("the memory is of another scope")]
     NotYours,
+    /// No such note that the caller may change.
+    #[error("no such note")]
+    NoNote,
+    /// An editor holds the notes.
+    #[error("an editor holds the notes")]
+    NotesHeld,
+    /// The registry of kinds does not have it.
+    #[error("no such kind of notes")]
+    NoKind,
+    /// The registry of kinds has it already.
+    #[error("there is a kind of that key")]
+    KindTaken,
+    /// As many kinds as there may be.
+    #[error("too many kinds of notes")]
+    TooManyKinds,
+    /// The level needs this field, or does not go with it.
+    #[error("{0} does not go with the level")]
+    Misplaced(&'static str),
+    /// The session was never given out, or ended.
+    #[error("no such session")]
+    NoSession,
 }
 
 /// The state of one kind of stream.

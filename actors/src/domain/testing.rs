@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::{
     Aggregate, Command, Fact, Inputs, Place, Rejection,
     notebook::{EntryName, SaveEntry},
+    notes::{Placing, Role, SaveNote, Texts},
     profile::Create,
     record::NewRecord,
     registry::{self, CreateAgent, CreateMemory, Registry},
@@ -102,6 +103,10 @@ impl<A: Aggregate> Story<A> {
 
     pub(crate) fn facts(&self) -> impl Iterator<Item = &memlog_events::event::Facts> {
         self.events.iter().map(|event| &event.facts)
+    }
+
+    pub(crate) fn events(&self) -> &[Fact] {
+        &self.events
     }
 
     pub(crate) fn last(&self) -> &Fact {
@@ -242,4 +247,23 @@ pub(crate) fn given_message_with_image(given: &mut Story<Thread>) -> (MessageId,
     let mut said = ingest("trip", &["look at my cat"]);
     said.messages[0].images = vec![image.clone()];
     (given.do_(said).messages[0], image.image)
+}
+
+/// A note of the login's own.
+pub(crate) fn note(login: &str, role: Role) -> SaveNote {
+    let text = |text: &str| Some(text.to_owned());
+    SaveNote {
+        note: None,
+        role,
+        login: text(login),
+        placing: Placing::default(),
+        kind_key: None,
+        texts: Texts { name: text("tone"), category: None, info: None, body: text("<p>Warm.</p>") },
+        by: ByV1::default(),
+    }
+}
+
+/// Another text of a note.
+pub(crate) fn change(number: u64, login: &str, role: Role) -> SaveNote {
+    SaveNote { note: Some(number), ..note(login, role) }
 }

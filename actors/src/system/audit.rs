@@ -193,9 +193,10 @@ impl System {
         if !wanted {
             return Ok(None);
         }
-        let subjects = subjects(event);
+        let subjects = subjects(event).into_iter().map(|id| ids.shown(id));
+        let subjects: Vec<String> = note(event).map(|number| number.to_string()).into_iter().chain(subjects).collect();
         if let Some(asked) = &filter.record_id
-            && !subjects.iter().any(|id| ids.shown(*id) == *asked)
+            && !subjects.contains(asked)
         {
             return Ok(None);
         }
@@ -216,7 +217,7 @@ impl System {
             profile,
             stream: event.head.key.stream.to_string(),
             version: event.head.version.0,
-            record_id: subjects.first().map(|id| ids.shown(*id)),
+            record_id: subjects.into_iter().next(),
         }))
     }
 
@@ -329,6 +330,8 @@ fn subjects(event: &Stored) -> Vec<Uuid> {
             std::iter::once(e.agent.0).chain(memories.map(|memory| memory.0)).collect()
         }
         Facts::AgentDeleted(e) => vec![e.agent.0],
+        Facts::SessionConnected(e) => vec![e.session.0],
+        Facts::NotesLoaded(e) => vec![e.session.0],
         Facts::Saved(e) => vec![e.record.0],
         Facts::Superseded(e) => vec![e.old.0, e.new.0],
         Facts::Linked(e) => vec![e.source.0, e.target.0],
@@ -359,7 +362,21 @@ fn subjects(event: &Stored) -> Vec<Uuid> {
         | Facts::ThreadCreated(_)
         | Facts::ThreadDeleted(_)
         | Facts::SummaryErased(_)
-        | Facts::RegistryCreated(_) => Vec::new(),
+        | Facts::RegistryCreated(_)
+        | Facts::NoteSaved(_)
+        | Facts::NoteRemoved(_)
+        | Facts::NoteKindAdded(_)
+        | Facts::EditorOpened(_)
+        | Facts::EditorClosed(_) => Vec::new(),
+    }
+}
+
+/// The number of the note that an event is about; notes have no other id.
+fn note(event: &Stored) -> Option<u64> {
+    match &event.facts {
+        Facts::NoteSaved(e) => Some(e.note),
+        Facts::NoteRemoved(e) => Some(e.note),
+        _ => None,
     }
 }
 

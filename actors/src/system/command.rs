@@ -138,6 +138,15 @@ pub(crate) fn refused(failure: Failure) -> Error {
             | Rejection::OwnMemory(_)
             | Rejection::NotYours),
         ) => super::notebooks::refused(&rejection),
+        Failure::Rejected(
+            rejection @ (Rejection::NoNote
+            | Rejection::NotesHeld
+            | Rejection::NoKind
+            | Rejection::KindTaken
+            | Rejection::TooManyKinds
+            | Rejection::Misplaced(_)
+            | Rejection::NoSession),
+        ) => super::notes::refused(&rejection),
         Failure::Replayed(_) => {
             Error::unavailable("a command with the same Nats-Msg-Id was carried out at the same moment", RETRY_MS)
         }

@@ -45,6 +45,7 @@ pub(super) async fn run(inner: Arc<Inner>) {
         inner.threads.passivate(now).await;
         inner.registries.passivate(now).await;
         inner.notebooks.passivate(now).await;
+        inner.notes.passivate(now).await;
         inner.registry.drop_idle(now);
         inner.shelf.drop_idle(now);
         if let Err(error) = inner.expire().await {
@@ -176,7 +177,8 @@ fn reclaims(event: &Stored) -> Vec<Reclaim> {
         | Facts::ImageDeleted(_)
         | Facts::Unlinked(_)
         | Facts::EntryForgot(_)
-        | Facts::AgentDeleted(_) => vec![Reclaim::Stream(key)],
+        | Facts::AgentDeleted(_)
+        | Facts::NoteRemoved(_) => vec![Reclaim::Stream(key)],
         // Its name and description lie in the registry, its entries in their own stream.
         Facts::Purged(e) => vec![Reclaim::Stream(key), Reclaim::Stream(StreamKey { stream: e.memory, ..key })],
         _ => Vec::new(),

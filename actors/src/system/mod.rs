@@ -18,6 +18,7 @@ mod keeper;
 pub(crate) mod lookup;
 mod memories;
 mod notebooks;
+mod notes;
 mod past;
 mod profiles;
 mod rebuild;
@@ -46,7 +47,7 @@ pub(crate) use thread::{SHORTENING_TOKENS_DEFAULT, inherits};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
-    domain::{notebook::Notebook, profile::Profile, registry, thread::Thread},
+    domain::{Place, notebook::Notebook, notes::Notes, profile::Profile, registry, thread::Thread},
     entity::{Directory, Environment},
     jobs::Promises,
     limits::Limits,
@@ -112,8 +113,11 @@ pub(crate) struct Inner {
     pub(crate) threads: Directory<Thread>,
     pub(crate) registries: Directory<registry::Registry>,
     pub(crate) notebooks: Directory<Notebook>,
-    /// The views of registries and notebooks.
-    pub(crate) shelf: Notebooks,
+    pub(crate) notes: Directory<Notes>,
+    /// The views of registries, notebooks and notes.
+    pub(crate) shelf: Arc<Notebooks>,
+    /// Where the notes of namespaces lie, as far as sessions have asked.
+    places: Mutex<HashMap<String, Place>>,
     pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) narrator: Option<Arc<dyn Narrator>>,
     pub(crate) queue: Arc<dyn JobQueue>,
@@ -143,7 +147,11 @@ pub(crate) struct Inner {
 
 impl Inner {
     fn awake(&self) -> usize {
-        self.profiles.awake() + self.threads.awake() + self.registries.awake() + self.notebooks.awake()
+        self.profiles.awake()
+            + self.threads.awake()
+            + self.registries.awake()
+            + self.notebooks.awake()
+            + self.notes.awake()
     }
 }
 

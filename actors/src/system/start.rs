@@ -51,7 +51,7 @@ pub enum StartError {
 #[derive(Default)]
 pub(crate) struct Listeners(RwLock<Option<Told>>);
 
-type Told = (Arc<Registry>, Arc<Projector>, watch::Sender<Position>);
+type Told = (Arc<Registry>, Arc<Notebooks>, Arc<Projector>, watch::Sender<Position>);
 
 impl Listeners {
     fn set(&self, listeners: Option<Told>) {
@@ -59,8 +59,9 @@ impl Listeners {
     }
 
     fn tell(&self, notice: &CommitNotice) {
-        if let Some((registry, projector, head)) = &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((registry, shelf, projector, head)) = &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
             registry.committed(notice);
+            shelf.committed(notice);
             projector.wake();
             head.send_replace(notice.last);
         }
@@ -77,9 +78,10 @@ impl System {
         let embed =
             embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, limits.embed_threads)).transpose()?;
         let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
+        let shelf = Arc::new(Notebooks::new(log.clone(), &limits));
         let projector = Arc::new(Projector::start(log.clone(), Arc::clone(&registry))?);
         let head = watch::Sender::new(log.head());
-        listeners.set(Some((Arc::clone(&registry), Arc::clone(&projector), head.clone())));
+        listeners.set(Some((Arc::clone(&registry), Arc::clone(&shelf), Arc::clone(&projector), head.clone())));
         let environment = Arc::new(Environment::new(log.clone(), clock, limits));
         let local = LocalQueue::default();
         let (queue, workers) = match queue {
@@ -94,8 +96,10 @@ impl System {
             profiles: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
             threads: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
             registries: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
-            notebooks: Directory::new(Arc::clone(&environment), replays),
-            shelf: Notebooks::new(environment.log.clone(), &environment.limits),
+            notebooks: Directory::new(Arc::clone(&environment), Arc::clone(&replays)),
+            notes: Directory::new(Arc::clone(&environment), replays),
+            shelf,
+            places: Mutex::default(),
             environment,
             registry,
             extractor,
@@ -138,6 +142,7 @@ impl System {
         inner.threads.sleep_all().await;
         inner.registries.sleep_all().await;
         inner.notebooks.sleep_all().await;
+        inner.notes.sleep_all().await;
         let inner = Arc::clone(inner);
         let closed = tokio::task::spawn_blocking(move || {
             inner.environment.log.close();

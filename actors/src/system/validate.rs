@@ -11,8 +11,8 @@ use crate::{
     api::{self, Context, Error, Time},
     limits::{
         AGENT_CHARS_MAX, CONTENT_BYTES_MAX, DESCRIPTION_CHARS_MAX, ENTRY_CHARS_MAX, HITS_DEFAULT, HITS_MAX,
-        ID_CHARS_MAX, METADATA_BYTES_MAX, NOTEBOOK_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX, PROFILE_CHARS_MAX,
-        QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
+        ID_CHARS_MAX, LOGIN_CHARS_MAX, METADATA_BYTES_MAX, NOTEBOOK_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX,
+        PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
     },
 };
 
@@ -63,13 +63,18 @@ pub(crate) fn id(field: &str, id: &str) -> Result<(), Error> {
 
 /// A memory's name: a token that is easy to type and to put into a path.
 pub(crate) fn notebook(name: &str) -> Result<(), Error> {
+    token("name", name)
+}
+
+/// The same of anything else that has such a name.
+pub(crate) fn token(field: &str, name: &str) -> Result<(), Error> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if name.len() > NOTEBOOK_CHARS_MAX {
-        return Err(Error::past_limit("name", NOTEBOOK_CHARS_MAX as u64, "characters"));
+        return Err(Error::past_limit(field, NOTEBOOK_CHARS_MAX as u64, "characters"));
     }
     if name.is_empty() || !name.bytes().all(allowed) {
-        let message = format!("name must be 1 to {NOTEBOOK_CHARS_MAX} of A-Z, a-z, 0-9, ., _ and -");
-        return Err(Error::invalid("name", message).with("limit", NOTEBOOK_CHARS_MAX));
+        let message = format!("{field} must be 1 to {NOTEBOOK_CHARS_MAX} of A-Z, a-z, 0-9, ., _ and -");
+        return Err(Error::invalid(field, message).with("limit", NOTEBOOK_CHARS_MAX));
     }
     Ok(())
 }
@@ -91,7 +96,24 @@ pub(crate) fn description(text: Option<&str>) -> Result<(), Error> {
 
 /// The same where the empty string takes away what is there.
 pub(crate) fn change(field: &str, text: Option<&str>) -> Result<(), Error> {
-    text.filter(|text| !text.is_empty()).map_or(Ok(()), |text| line(field, text, DESCRIPTION_CHARS_MAX))
+    change_of(field, text, DESCRIPTION_CHARS_MAX)
+}
+
+/// The same of another length.
+pub(crate) fn change_of(field: &str, text: Option<&str>, max: usize) -> Result<(), Error> {
+    text.filter(|text| !text.is_empty()).map_or(Ok(()), |text| line(field, text, max))
+}
+
+/// A login or a group, as the headers of a call can name it.
+pub(crate) fn caller(field: &str, name: &str) -> Result<(), Error> {
+    chars(field, name, LOGIN_CHARS_MAX)?;
+    if name.trim() != name || (field == "group" && name.contains(',')) {
+        return Err(Error::invalid(
+            field,
+            format!("no call can name this {field}: it has a comma or spaces around it"),
+        ));
+    }
+    Ok(())
 }
 
 /// What an agent is told to do; empty is nothing.
@@ -100,7 +122,7 @@ pub(crate) fn instructions(text: Option<&str>) -> Result<(), Error> {
 }
 
 /// A text that stays on one line wherever it is shown.
-fn line(field: &str, text: &str, max: usize) -> Result<(), Error> {
+pub(crate) fn line(field: &str, text: &str, max: usize) -> Result<(), Error> {
     chars(field, text, max)?;
     if text.contains(['\u{2028}', '\u{2029}']) {
         return Err(Error::invalid(field, format!("{field} must be one line")));

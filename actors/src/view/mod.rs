@@ -3,13 +3,14 @@
 //!
 //! `projector` follows the log, `registry` knows which profiles are loaded, `profile` holds all views of one, `embedding`
 //! makes vectors. To add a view: a folder here and a field of [`State`], folded where the catalog is, in `profile`; it must
-//! drop what is erased, and count its bytes. `notebook` has the views of registries and notebooks, which belong to no profile.
+//! drop what is erased, and count its bytes. `notebook` has the views of registries and notebooks, `notes` that of notes; they belong to no profile.
 
 pub mod catalog;
 pub mod embedding;
 pub mod indexed;
 pub mod keyword;
 pub mod notebook;
+pub mod notes;
 pub mod profile;
 pub mod projector;
 pub mod registry;

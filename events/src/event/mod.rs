@@ -6,6 +6,7 @@
 
 mod extraction;
 mod image;
+mod note;
 mod notebook;
 mod profile;
 mod record;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use extraction::*;
 pub use image::*;
+pub use note::*;
 pub use notebook::*;
 pub use profile::*;
 pub use record::*;
@@ -112,6 +114,13 @@ events! {
     AgentUpdated(AgentUpdatedV1) = 61, "agent_updated", AgentUpdated(AgentUpdatedContentV1);
     Attached(AttachedV1) = 62, "attached";
     AgentDeleted(AgentDeletedV1) = 63, "agent_deleted";
+    NoteSaved(NoteSavedV1) = 70, "note_saved", NoteSaved(NoteSavedContentV1);
+    NoteRemoved(NoteRemovedV1) = 71, "note_removed";
+    NoteKindAdded(NoteKindAddedV1) = 72, "note_kind_added", NoteKindAdded(NoteKindAddedContentV1);
+    SessionConnected(SessionConnectedV1) = 73, "session_connected";
+    NotesLoaded(NotesLoadedV1) = 74, "notes_loaded";
+    EditorOpened(EditorOpenedV1) = 75, "editor_opened";
+    EditorClosed(EditorClosedV1) = 76, "editor_closed";
 }
 
 impl Facts {
@@ -128,6 +137,7 @@ impl Facts {
             Self::Restored(e) => vec![e.ticket],
             Self::Purged(e) => vec![e.slot, e.ticket],
             Self::AgentDeleted(e) => vec![e.slot],
+            Self::NoteRemoved(e) => vec![e.slot],
             Self::Forgot(e) => std::iter::once(e.slot)
                 .chain(e.messages.iter().map(|m| m.1))
                 .chain(e.relations.iter().map(|r| r.1))
@@ -185,6 +195,8 @@ impl Content {
             Self::MemoryUpdated(c) => &c.by,
             Self::AgentCreated(c) => &c.by,
             Self::AgentUpdated(c) => &c.by,
+            Self::NoteSaved(c) => &c.by,
+            Self::NoteKindAdded(c) => &c.by,
             Self::By(c) => &c.by,
         }
     }

@@ -1,6 +1,7 @@
 //! One of each frozen struct, every field filled. Never change one that has a golden file.
 
 mod notebooks;
+mod notes;
 
 use memlog_events::{code::*, event::*, ids::*};
 use uuid::Uuid;
@@ -25,6 +26,7 @@ pub(crate) fn facts() -> Vec<(&'static str, Facts)> {
     all.extend(jobs());
     all.extend(images());
     all.extend(notebooks::facts());
+    all.extend(notes::facts());
     all
 }
 
@@ -200,6 +202,7 @@ fn jobs() -> Vec<(&'static str, Facts)> {
 pub(crate) fn contents() -> Vec<(&'static str, Content)> {
     let mut all = people_and_records();
     all.extend(notebooks::contents());
+    all.extend(notes::contents());
     all
 }
 

@@ -7,7 +7,7 @@ mod agents;
 mod brief;
 mod entries;
 mod memories;
-mod room;
+pub(super) mod room;
 mod search;
 mod shown;
 mod trash;

@@ -180,12 +180,12 @@ impl Acting {
 const TRIES: usize = 4;
 
 impl Inner {
-    fn find_registry(&self, context: &Context) -> Result<Option<Place>, Error> {
+    pub(in crate::system) fn find_registry(&self, context: &Context) -> Result<Option<Place>, Error> {
         let digest = registry_digest(&self.environment.log, context);
         Ok(self.environment.log.claim(digest).map_err(broken)?.as_ref().map(place_of))
     }
 
-    async fn open_registry(&self, context: &Context) -> Result<Place, Error> {
+    pub(in crate::system) async fn open_registry(&self, context: &Context) -> Result<Place, Error> {
         let log = &self.environment.log;
         let claim = registry_digest(log, context);
         for _ in 0..TRIES {
@@ -226,7 +226,7 @@ pub(super) fn notebook(registry: &Place, memory: StreamId) -> Place {
 }
 
 /// A view that could not be folded.
-pub(super) fn unread(error: String) -> Error {
+pub(in crate::system) fn unread(error: String) -> Error {
     Error::unavailable(format!("the log could not be read: {error}"), RETRY_MS)
 }
 

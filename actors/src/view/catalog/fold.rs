@@ -118,6 +118,9 @@ impl Catalog {
             (Facts::EntrySaved(_) | Facts::EntryForgot(_) | Facts::RegistryCreated(_), _)
             | (Facts::MemoryCreated(_) | Facts::MemoryUpdated(_) | Facts::Attached(_), _)
             | (Facts::Trashed(_) | Facts::Restored(_) | Facts::Purged(_), _)
+            | (Facts::NoteSaved(_) | Facts::NoteRemoved(_) | Facts::NoteKindAdded(_), _)
+            | (Facts::SessionConnected(_) | Facts::NotesLoaded(_), _)
+            | (Facts::EditorOpened(_) | Facts::EditorClosed(_), _)
             | (Facts::AgentCreated(_) | Facts::AgentUpdated(_) | Facts::AgentDeleted(_), _) => {}
         }
         Vec::new()

@@ -13,18 +13,19 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
 use memlog_events::{
-    ids::{Micros, Position, StreamKey, Version},
-    log::{Error, Log, Stored},
+    ids::{Micros, Position, Scope, StreamKey, Version},
+    log::{CommitNotice, Error, Log, Stored},
 };
 
 pub use entries::{Entries, Entry, Kept};
 pub use roster::{Agent, Memory, Roster, Trashed};
 
+use super::notes::Board;
 use crate::limits::Limits;
 
 /// What is folded from one stream.
@@ -41,6 +42,8 @@ pub struct View<V> {
     used: AtomicI64,
     /// Whether it was folded once: from then on it is behind by little.
     loaded: AtomicBool,
+    /// One past the position up to which the scope's events are in it for sure; 0 before the first look.
+    seen: AtomicU64,
     state: RwLock<(Version, V)>,
 }
 
@@ -49,7 +52,13 @@ const PAGE_EVENTS: usize = 1_000;
 
 impl<V: Folded> View<V> {
     fn new(key: StreamKey, now: Micros) -> Self {
-        Self { key, used: AtomicI64::new(now.0), loaded: AtomicBool::new(false), state: RwLock::default() }
+        Self {
+            key,
+            used: AtomicI64::new(now.0),
+            loaded: AtomicBool::new(false),
+            seen: AtomicU64::new(0),
+            state: RwLock::default(),
+        }
     }
 
     fn locked(&self) -> RwLockReadGuard<'_, (Version, V)> {
@@ -94,6 +103,9 @@ pub struct Notebooks {
     budget_bytes: u64,
     rosters: Views<Roster>,
     entries: Views<Entries>,
+    boards: Views<Board>,
+    /// The last event of each scope whose board was ever asked for: 24 bytes a namespace.
+    heads: Mutex<HashMap<Scope, Position>>,
 }
 
 impl Notebooks {
@@ -101,7 +113,15 @@ impl Notebooks {
     pub fn new(log: Log, limits: &Limits) -> Self {
         let idle_micros = i64::try_from(limits.views_idle_ms_max).unwrap_or(i64::MAX).saturating_mul(1_000);
         let budget_bytes = limits.notebooks_budget_bytes;
-        Self { log, idle_micros, budget_bytes, rosters: Mutex::default(), entries: Mutex::default() }
+        Self {
+            log,
+            idle_micros,
+            budget_bytes,
+            rosters: Mutex::default(),
+            entries: Mutex::default(),
+            boards: Mutex::default(),
+            heads: Mutex::default(),
+        }
     }
 
     /// A registry's view, with every event that was acknowledged before this call.
@@ -112,6 +132,31 @@ impl Notebooks {
     /// The same of a notebook.
     pub async fn entries(&self, key: StreamKey, now: Micros) -> Result<Arc<View<Entries>>, String> {
         self.follow(&self.entries, key, now).await
+    }
+
+    /// The view of a namespace's notes, with every event that was acknowledged before this call. Every call of a session asks
+    /// for it: while nothing has happened in the scope, the log is not asked.
+    pub async fn board(&self, key: StreamKey, now: Micros) -> Result<Arc<View<Board>>, String> {
+        // Before the log is looked at: what is committed while it is read counts as not seen.
+        let head = lock(&self.heads).entry(key.scope).or_default().0;
+        let known = lock(&self.boards).get(&key).filter(|view| view.seen.load(Ordering::Acquire) > head).cloned();
+        if let Some(view) = known {
+            view.used.store(now.0, Ordering::Relaxed);
+            return Ok(view);
+        }
+        let view = self.follow(&self.boards, key, now).await?;
+        view.seen.fetch_max(head + 1, Ordering::AcqRel);
+        Ok(view)
+    }
+
+    /// The log's listener.
+    pub fn committed(&self, notice: &CommitNotice) {
+        let mut heads = lock(&self.heads);
+        for (scope, position) in &notice.scopes {
+            if let Some(head) = heads.get_mut(scope) {
+                *head = *position;
+            }
+        }
     }
 
     async fn follow<V: Folded>(&self, views: &Views<V>, key: StreamKey, now: Micros) -> Result<Arc<View<V>>, String> {
@@ -144,6 +189,7 @@ impl Notebooks {
     pub fn forget_all(&self) {
         lock(&self.rosters).clear();
         lock(&self.entries).clear();
+        lock(&self.boards).clear();
     }
 
     /// Drops what nobody has used for long, and the longest unused while there is too much.
@@ -151,16 +197,18 @@ impl Notebooks {
         let long = now.0.saturating_sub(self.idle_micros);
         lock(&self.rosters).retain(|_, view| view.used.load(Ordering::Relaxed) > long);
         lock(&self.entries).retain(|_, view| view.used.load(Ordering::Relaxed) > long);
+        lock(&self.boards).retain(|_, view| view.used.load(Ordering::Relaxed) > long);
         if self.bytes() > self.budget_bytes {
             // Rosters are few and needed by every call; what is big are notebooks.
             drop_oldest(&self.entries, self.budget_bytes / 2);
-            drop_oldest(&self.rosters, self.budget_bytes / 2);
+            drop_oldest(&self.rosters, self.budget_bytes / 4);
+            drop_oldest(&self.boards, self.budget_bytes / 4);
         }
     }
 
     /// The memory of all loaded views.
     pub fn bytes(&self) -> u64 {
-        bytes_of(&lock(&self.rosters)) + bytes_of(&lock(&self.entries))
+        bytes_of(&lock(&self.rosters)) + bytes_of(&lock(&self.entries)) + bytes_of(&lock(&self.boards))
     }
 }
 
