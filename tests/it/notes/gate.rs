@@ -119,7 +119,7 @@ async fn it_closes_again_for_what_is_added_and_outlives_a_restart() {
     let other = served.put("other", "kDirect", json!({"level": "group", "group": "support"})).await;
     assert_eq!(served.unread(&session).await, [0; 0]);
 
-    let change = |request: Value| served.get(&admin(), "note.admin_save", request).await;
+    let change = async |request: Value| served.get(&admin(), "note.admin_save", request).await;
     // The text of what was read may change.
     change(json!({"id": first, "body": "<p>new</p>", "name": "new", "category": "c", "info": "i"})).await;
     change(json!({"id": first, "kind_key": "kCritical", "level": "all"})).await;
