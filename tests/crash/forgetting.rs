@@ -12,7 +12,7 @@ use memlog_actors::{
         AsOf, Time, Verb, audit,
         error::Kind,
         profile::{self, Message},
-        speaker,
+        speaker, thread,
     },
     port::{Embedder, Purpose},
 };
@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     grep::Needles,
+    support::images,
     world::{Served, World, call, random, unless_dead},
 };
 
@@ -38,6 +39,8 @@ const SAID_IN_WORDS: &str = "8 May 2023";
 #[derive(Clone, Debug)]
 enum Target {
     Memory(String),
+    /// By its id, and which noise it is.
+    Image(String, u64),
     Session(String),
     Profile,
 }
@@ -110,6 +113,46 @@ async fn session(served: &Served, profile: &str, word: &str) -> Vec<String> {
     texts.to_vec()
 }
 
+/// An image whose bytes are a file of their own.
+async fn pictured(served: &Served, number: usize) -> Secret {
+    let (profile, thread_id) = ("pictures".to_owned(), "album".to_owned());
+    if number == 0 {
+        let create =
+            thread::Create { profile: profile.clone(), thread_id: Some(thread_id.clone()), ..Default::default() };
+        served.call(create).await;
+    }
+    let word = word("Shownqu", number);
+    let text = format!("{word} in front of the lighthouse.");
+    let add = thread::AddImage {
+        profile: profile.clone(),
+        thread_id,
+        image: images::base64(&picture(number as u64)),
+        description: Some(text.clone()),
+        timestamp: time(),
+        ..Default::default()
+    };
+    let image = served.call(add).await.image_id;
+    Secret { profile, target: Target::Image(image, number as u64), word, texts: vec![text] }
+}
+
+fn picture(seed: u64) -> Vec<u8> {
+    images::noise(200, 150, seed)
+}
+
+/// The image as it is read; none if it is not there.
+async fn shown(client: &Client, profile: &str, image: &str, as_of: Option<AsOf>) -> Option<Vec<u8>> {
+    let list = thread::ListImages {
+        profile: profile.to_owned(),
+        thread_id: "album".to_owned(),
+        image_id: Some(image.to_owned()),
+        include_bytes: Some(true),
+        as_of,
+        ..Default::default()
+    };
+    let mut found = call(client, None, &list).await.expect("the thread is there").reply.images;
+    found.pop().map(|image| images::bytes(&image.image.expect("its bytes")))
+}
+
 async fn talk(served: &Served, number: usize) -> Secret {
     let word = word("Talkedqu", number);
     let texts = session(served, "talks", &word).await;
@@ -141,7 +184,7 @@ async fn whole(served: &Served, number: usize) -> Secret {
 async fn found(client: &Client, secret: &Secret, as_of: Option<AsOf>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     // A message that a hit was made from is not listed beside it, so that both kinds are asked for.
-    for types in [json!(["message"]), json!(["fact", "event", "instruction", "task"])] {
+    for types in [json!(["message"]), json!(["fact", "event", "instruction", "task"]), json!(["image"])] {
         let search = profile::Search {
             profile: secret.profile.clone(),
             query: secret.word.clone(),
@@ -176,6 +219,9 @@ async fn is_there(client: &Client, secret: &Secret) -> bool {
         let memory = call(client, None, &read).await.expect("what is found is read").reply.memory;
         assert!(memory.metadata["place"].as_str().is_some_and(|place| place.contains(&secret.word)));
     }
+    if let Target::Image(id, seed) = &secret.target {
+        assert!(shown(client, &secret.profile, id, None).await == Some(picture(*seed)), "{secret:?} is there by half");
+    }
     true
 }
 
@@ -183,6 +229,10 @@ async fn forget(client: &Client, secret: &Secret) -> Result<(), CallError> {
     let profile = secret.profile.clone();
     match secret.target.clone() {
         Target::Memory(memory_id) => call(client, None, &profile::Forget { profile, memory_id }).await.map(drop),
+        Target::Image(image_id, _) => {
+            let thread_id = "album".to_owned();
+            call(client, None, &thread::DeleteImage { profile, thread_id, image_id }).await.map(drop)
+        }
         Target::Session(session_id) => {
             call(client, None, &profile::DeleteSession { profile, session_id }).await.map(drop)
         }
@@ -257,6 +307,9 @@ fn needles(gone: &[&Secret], model: Option<&Encoder>) -> Needles {
     let mut needles = Needles::default();
     for secret in gone {
         needles.add(secret.word.as_str(), secret.word.as_bytes());
+        if let Target::Image(_, seed) = &secret.target {
+            needles.add(format!("the bytes of {}", secret.word), &picture(*seed)[100..164]);
+        }
         let Some(model) = model else { continue };
         // One a secret: the others of it were kept and erased in the same way.
         let text = format!("({SAID_IN_WORDS}): {}", secret.texts[0]);
@@ -279,6 +332,9 @@ async fn assert_gone(served: &Served, places: &[PathBuf], gone: &[&Secret], befo
                 let read = profile::Memory { profile: secret.profile.clone(), memory_id: id.clone(), as_of };
                 assert_eq!(told(&client, read).await, "", "{secret:?} is read by its id");
             }
+            if let Target::Image(id, _) = &secret.target {
+                assert!(shown(&client, &secret.profile, id, as_of).await.is_none(), "{secret:?} is shown");
+            }
         }
     }
     let profiles = gone.iter().map(|secret| secret.profile.clone()).collect();
@@ -292,7 +348,8 @@ async fn assert_gone(served: &Served, places: &[PathBuf], gone: &[&Secret], befo
 async fn remember_all(served: &Served) -> Vec<Secret> {
     let mut secrets = Vec::new();
     for number in 0..SECRETS {
-        secrets.extend([saved(served, number).await, talk(served, number).await, whole(served, number).await]);
+        let (one, two) = (saved(served, number).await, talk(served, number).await);
+        secrets.extend([one, two, whole(served, number).await, pictured(served, number).await]);
     }
     for secret in &secrets {
         // A search waits for the vectors, so that there is something to erase.

@@ -19,7 +19,9 @@ pub fn noise(width: u32, height: u32, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut pixels = Vec::with_capacity((width * height * 3) as usize);
     for _ in 0..width * height * 3 {
-        (state ^= state << 13, state ^= state >> 7, state ^= state << 17);
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
         pixels.push((state >> 32) as u8);
     }
     let mut out = Cursor::new(Vec::new());

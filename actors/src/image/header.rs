@@ -66,14 +66,13 @@ fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
             0xd9 if scanned => return size,
             0xd9 | 0x00 => return None,
             0x01 | 0xd0..=0xd8 => continue,
-            0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {
-                // Two would be two sizes.
-                if size.replace((u32::from(be(at + 5)?), u32::from(be(at + 3)?))).is_some() {
-                    return None;
-                }
-            }
             0xda => scanned = true,
             _ => {}
+        }
+        let is_frame = matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc);
+        // A second one would be a second size.
+        if is_frame && size.replace((u32::from(be(at + 5)?), u32::from(be(at + 3)?))).is_some() {
+            return None;
         }
         at += Some(length).filter(|length| *length >= 2)?;
         if marker == 0xda {

@@ -171,12 +171,13 @@ impl Inner {
         content_of(&self.environment.log, &views.place, &state.catalog, it)
     }
 
-    /// None if it was erased meanwhile.
+    /// None if it was erased meanwhile, or says nothing, as one of images alone.
     fn turn(&self, views: &ProfileViews, doc: u32) -> Result<Option<(MessageId, Turn)>, Error> {
         let state = views.read();
         let Some(it) = state.catalog.doc(doc) else { return Ok(None) };
         let content = self.content(views, &state, it)?;
-        let Some(content) = content.as_ref().and_then(said) else { return Ok(None) };
+        let said = content.as_ref().and_then(said).filter(|said| !said.text.trim().is_empty());
+        let Some(content) = said else { return Ok(None) };
         let role = match it.role {
             RoleCode::USER => Role::User,
             RoleCode::ASSISTANT => Role::Assistant,

@@ -371,7 +371,7 @@ async fn an_image_is_found_as_an_image_and_is_no_record() {
     let recalled = world.ok("profile.recall", json!({"query": "Where was the heron?"})).await;
     assert_eq!(recalled["candidates"][0]["type"], "image");
     assert!(recalled["answer"].as_str().unwrap().contains("lake of Annecy"), "{recalled}");
-    for verb in ["profile.memory", "profile.history", "profile.forget"] {
+    for verb in ["profile.memory", "profile.forget"] {
         assert_eq!(world.no(verb, json!({"memory_id": "i"})).await.0, 404, "{verb}");
     }
     assert_eq!(world.no("profile.supersede", json!({"memory_id": "i", "content": "x"})).await.0, 404);

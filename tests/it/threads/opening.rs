@@ -147,6 +147,10 @@ async fn a_deleted_thread_is_gone_and_its_id_starts_empty() {
         ("update_record_link", json!({"relation_id": "r"})),
         ("delete_record_link", json!({"relation_id": "r"})),
         ("list_record_links", json!({"record_id": "m"})),
+        ("add_image", json!({"image": "x"})),
+        ("list_images", json!({})),
+        ("update_image", json!({"image_id": "m"})),
+        ("delete_image", json!({"image_id": "m"})),
         ("wait_for_memory_extraction", json!({})),
     ] {
         let (code, fields) = world.no(verb, request).await;
