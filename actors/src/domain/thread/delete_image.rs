@@ -1,15 +1,17 @@
 //! Delete an image that stands alone: what is said about it and its bytes are gone for real, what they were before included.
 
-use memlog_events::{batch::Outcome, ids::ImageId};
+use memlog_events::{batch::Outcome, event::ByV1, ids::ImageId};
 
 use super::{Thread, image};
-use crate::domain::{Answered, Command, Decision, Inputs, Place, Rejection};
+use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection, by_alone};
 
 /// Deletes one image.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DeleteImage {
     /// The image.
     pub image: ImageId,
+    /// Who asks.
+    pub by: ByV1,
 }
 
 /// Whether an image was there to be deleted.
@@ -32,25 +34,27 @@ impl Answered for ImageDeleted {
 impl Command<Thread> for DeleteImage {
     type Answer = ImageDeleted;
 
-    fn decide(&self, state: &Thread, _: &Place, inputs: &mut dyn Inputs) -> Result<Decision<ImageDeleted>, Rejection> {
-        if state.slot.is_none() || state.deleted {
-            return Err(Rejection::Gone);
-        }
+    fn decide(
+        &self,
+        state: &Thread,
+        place: &Place,
+        inputs: &mut dyn Inputs,
+    ) -> Result<Decision<ImageDeleted>, Rejection> {
+        let stream_slot = state.slot.filter(|_| !state.deleted).ok_or(Rejection::Gone)?;
         let Some(image) = state.living_image(self.image, inputs.now()) else {
             return Ok(Decision::nothing(ImageDeleted(false)));
         };
         if let Some(message) = image.message {
             return Err(Rejection::Attached(message));
         }
-        let events = image::deleted(vec![(self.image, image.slot)]).into_iter().collect();
-        Ok(Decision::of(events, ImageDeleted(true)))
+        let gone = image::deleted(vec![(self.image, image.slot)]);
+        let events = gone.map(|fact| Fact { content: by_alone(&self.by, place, stream_slot), ..fact });
+        Ok(Decision::of(events.into_iter().collect(), ImageDeleted(true)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use memlog_events::event::ByV1;
-
     use super::*;
     use crate::domain::{
         record::{Forget, NewRecord, Remember},
@@ -63,9 +67,9 @@ mod tests {
         let mut given = Story::<Thread>::new();
         given.do_(ingest("trip", &["hello"]));
         let image = given.do_(add_image(7)).0;
-        assert_eq!(given.do_(DeleteImage { image }), ImageDeleted(true));
+        assert_eq!(given.do_(DeleteImage { image, by: ByV1::default() }), ImageDeleted(true));
         assert_eq!(given.last().facts.erases().len(), 1);
-        assert_eq!(given.do_(DeleteImage { image }), ImageDeleted(false));
+        assert_eq!(given.do_(DeleteImage { image, by: ByV1::default() }), ImageDeleted(false));
         assert_eq!(ImageDeleted::from_outcome(&ImageDeleted(true).outcome()), Some(ImageDeleted(true)));
     }
 
@@ -73,7 +77,10 @@ mod tests {
     fn a_part_of_a_message_goes_with_the_message_alone() {
         let mut given = Story::<Thread>::new();
         let (message, image) = given_message_with_image(&mut given);
-        assert_eq!(given.try_(DeleteImage { image }).expect_err("refused"), Rejection::Attached(message));
+        assert_eq!(
+            given.try_(DeleteImage { image, by: ByV1::default() }).expect_err("refused"),
+            Rejection::Attached(message)
+        );
         given.do_(DeleteMessage { message, cascade: true, by: ByV1::default() });
         assert!(given.state.images.is_empty());
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use memlog_events::{
     event::{Content, ImageAddedContentV1},
-    ids::{ImageId, MessageId, Micros},
+    ids::{ImageId, Micros},
+    log::Sealed,
 };
 
 use super::{
@@ -21,7 +22,8 @@ use crate::{
         error::Kind,
         record::ItemType,
         thread::{
-            AddImage, DeleteImage, DeletedOne, Image, ImageStored, Images, ListImages, Settings, TtlAnchor, UpdateImage,
+            AddImage, DeleteImage, DeletedOne, Image, ImageStored, Images, ListImages, RetentionSettings, Settings,
+            TtlAnchor, UpdateImage,
         },
     },
     domain::{Rejection, thread as domain},
@@ -31,20 +33,36 @@ use crate::{
         System,
         command::{Begun, refused},
         filter,
-        lookup::{broken, by, gone},
+        lookup::{broken, by, gone, panicked},
         validate,
     },
-    view::{State, catalog::Doc, indexed::content_of},
+    view::{
+        State,
+        catalog::{self, Doc},
+    },
 };
+
+/// All that the views know of an image.
+struct Row {
+    it: Doc,
+    id: String,
+    image: catalog::Image,
+    message: Option<String>,
+}
+
+impl Row {
+    fn of(state: &State, it: &Doc) -> Option<Self> {
+        let image = **it.image.as_ref()?;
+        let (id, message) = (state.catalog.client_id(it.id), image.message.map(|id| state.catalog.message_id(id)));
+        Some(Self { it: it.clone(), id, image, message })
+    }
+}
 
 /// An image as it is now, to be changed.
 struct Found {
     image: ImageId,
-    message: Option<MessageId>,
-    picture: Picture,
+    row: Row,
     said: ImageAddedContentV1,
-    timestamp: Option<Micros>,
-    created_at: Micros,
 }
 
 impl System {
@@ -108,35 +126,35 @@ impl System {
         };
         let here = self.in_thread_at(context, &request.profile, &request.thread_id, request.as_of).await?;
         let now = self.now();
-        here.seen.read(|state| {
+        let rows: Vec<Row> = here.seen.read(|state| {
             let named = request.image_id.as_deref().map(|id| state.catalog.find(id));
             let wanted = |(doc, it): &(u32, &Doc)| {
                 named.is_none_or(|named| named == Some(*doc))
                     && request.metadata_filter.as_ref().is_none_or(|by| filter::matches(by, it.metadata.as_deref()))
             };
-            let mut images = Vec::new();
-            for (_, it) in state.catalog.images_in(here.number, now).filter(wanted) {
-                if images.len() == limit {
-                    break;
-                }
-                images.extend(self.shown_image(&here, state, it, bytes)?);
-            }
-            Ok(Answer::fresh(Images { images }))
-        })
+            let found = state.catalog.images_in(here.number, now).filter(wanted).take(limit);
+            found.filter_map(|(_, it)| Row::of(state, it)).collect()
+        });
+        // Read without holding the views, which others wait for.
+        let system = self.clone();
+        let reading = move || {
+            let shown = rows.into_iter().map(|row| system.shown_image(&here, row, bytes));
+            shown.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+        };
+        let images = tokio::task::spawn_blocking(reading).await.map_err(panicked)??;
+        Ok(Answer::fresh(Images { images }))
     }
 
-    /// An image as clients see it; none if it was erased since the views were folded.
-    fn shown_image(&self, here: &Here, state: &State, it: &Doc, bytes: bool) -> Result<Option<Image>, Error> {
-        let Some(image) = &it.image else { return Ok(None) };
-        let catalog = &state.catalog;
-        let content = content_of(&self.inner.environment.log, &here.profile, catalog, it).map_err(broken)?;
-        let Some(said) = content.and_then(said) else { return Ok(None) };
-        let base64 = if bytes { self.inner.image_base64(here.place.key, it)? } else { None };
+    /// An image as clients see it; none if it was erased since the views were looked at.
+    fn shown_image(&self, here: &Here, row: Row, bytes: bool) -> Result<Option<Image>, Error> {
+        let Row { it, id, image, message } = row;
+        let Some(said) = self.said_of(here, &it)? else { return Ok(None) };
+        let base64 = if bytes { self.inner.image_base64(here.place.key, &it)? } else { None };
         if bytes && base64.is_none() {
             return Ok(None);
         }
         Ok(Some(Image {
-            image_id: catalog.client_id(it.id),
+            image_id: id,
             mime_type: mime(image.form.mime),
             description: said.description,
             width: image.form.width,
@@ -144,10 +162,20 @@ impl System {
             size: image.form.bytes,
             metadata: it.metadata.as_deref().cloned().unwrap_or_default(),
             timestamp: it.when().into(),
-            message_id: image.message.map(|message| catalog.message_id(message)),
+            message_id: message,
             expires_at: it.expires_at.map(Into::into),
             image: base64,
         }))
+    }
+
+    /// What is said about an image, from the log; none if it is erased.
+    fn said_of(&self, here: &Here, it: &Doc) -> Result<Option<ImageAddedContentV1>, Error> {
+        let log = &self.inner.environment.log;
+        let Some(event) = log.at(here.place.key, it.at).map_err(broken)? else { return Ok(None) };
+        Ok(match log.open_content(&event).map_err(broken)? {
+            Sealed::Open(Content::ImageAdded(said) | Content::ImageUpdated(said)) => Some(said),
+            _ => None,
+        })
     }
 
     /// `thread.update_image`
@@ -160,7 +188,7 @@ impl System {
         validate::profile(&request.profile)?;
         validate::id("thread_id", &request.thread_id)?;
         validate::id("image_id", &request.image_id)?;
-        let metadata = request.metadata.as_ref().map(|fields| validate::metadata(Some(fields))).transpose()?;
+        validate::metadata(request.metadata.as_ref())?;
         validate::time("timestamp", request.timestamp.flatten())?;
         let patience = Patience::begin();
         let incoming = Incoming {
@@ -189,31 +217,12 @@ impl System {
         let here = self.in_thread(context, &request.profile, &request.thread_id).await?;
         let before = self.found_image(&here, &request.image_id)?.ok_or_else(missing)?;
         let retention = retention(&settings_of(&here, &request.thread_id)?);
-        if before.message.is_some() && ttl != Ttl::default() {
-            let field = if request.ttl_days.is_some() { "ttl_days" } else { "ttl_anchor" };
-            return Err(Error::invalid(field, "an image in a message lives as long as the message; change that"));
-        }
-        let timestamp = request.timestamp.map_or(before.timestamp, |time| time.map(|time| time.0));
-        let expires_at = ttl.of_old(&retention, Anchors { created_at: before.created_at, timestamp })?;
-        if request.image.is_none() && request.mime_type.is_some_and(|claimed| claimed != mime(before.picture.form.mime))
-        {
-            return Err(Error::invalid("mime_type", "mime_type does not fit the bytes, which stay"));
-        }
+        let expires_at = before.moved(&request, ttl, &retention)?;
         let picture = match &request.image {
             Some(_) => Some(self.picture(incoming).await?),
             None => None,
         };
-        let description = match &request.description {
-            None => None,
-            Some(Some(text)) => Some(Some(text.clone())),
-            Some(None) => Some(self.caption(picture.as_ref().unwrap_or(&before.picture), patience).await),
-        };
-        let said = (description.is_some() || metadata.is_some()).then(|| ImageAddedContentV1 {
-            description: description.unwrap_or(before.said.description),
-            metadata: metadata.unwrap_or(before.said.metadata),
-            given_id: before.said.given_id,
-            by: by(context),
-        });
+        let said = self.said_now(context, &here, &request, &before, picture.as_ref(), patience).await?;
         let command = domain::UpdateImage {
             image: before.image,
             stored: picture.map(|picture| (picture.form, picture.bytes)),
@@ -242,17 +251,47 @@ impl System {
 
     fn found_image(&self, here: &Here, id: &str) -> Result<Option<Found>, Error> {
         let Some(image) = self.image_here(here, id) else { return Ok(None) };
-        here.seen.read(|state| {
+        let row = here.seen.read(|state| {
             let catalog = &state.catalog;
-            let Some(it) = catalog.by_uuid(image.0).and_then(|doc| catalog.doc(doc)) else { return Ok(None) };
-            let Some(kept) = it.image.as_deref().copied() else { return Ok(None) };
-            let content = content_of(&self.inner.environment.log, &here.profile, catalog, it).map_err(broken)?;
-            let Some(said) = content.and_then(said) else { return Ok(None) };
-            let Some(bytes) = self.inner.image_bytes(here.place.key, it)? else { return Ok(None) };
-            let picture = Picture { form: kept.form, bytes: Arc::from(bytes) };
-            let (timestamp, created_at) = (it.timestamp, it.created_at);
-            Ok(Some(Found { image, message: kept.message, picture, said, timestamp, created_at }))
-        })
+            catalog.by_uuid(image.0).and_then(|doc| catalog.doc(doc)).and_then(|it| Row::of(state, it))
+        });
+        let Some(row) = row else { return Ok(None) };
+        let Some(said) = self.said_of(here, &row.it)? else { return Ok(None) };
+        Ok(Some(Found { image, row, said }))
+    }
+
+    /// What is to be said about an image, if that changes. Its bytes are read only for a caption that a model is to write anew.
+    async fn said_now(
+        &self,
+        context: &Context,
+        here: &Here,
+        request: &UpdateImage,
+        before: &Found,
+        picture: Option<&Picture>,
+        patience: Patience,
+    ) -> Result<Option<ImageAddedContentV1>, Error> {
+        let metadata = request.metadata.as_ref().map(|fields| validate::metadata(Some(fields))).transpose()?;
+        let description = match (&request.description, picture) {
+            (None, _) => None,
+            (Some(Some(text)), _) => Some(Some(text.clone())),
+            (Some(None), Some(picture)) => Some(self.caption(picture, patience).await),
+            (Some(None), None) => {
+                let (inner, stream, it) = (Arc::clone(&self.inner), here.place.key, before.row.it.clone());
+                let reading = tokio::task::spawn_blocking(move || inner.image_bytes(stream, &it));
+                let form = before.row.image.form;
+                match reading.await.map_err(panicked)?? {
+                    Some(bytes) => Some(self.caption(&Picture { form, bytes: Arc::from(bytes) }, patience).await),
+                    None => Some(None),
+                }
+            }
+        };
+        let said = before.said.clone();
+        Ok((description.is_some() || metadata.is_some()).then(|| ImageAddedContentV1 {
+            description: description.unwrap_or(said.description),
+            metadata: metadata.unwrap_or(said.metadata),
+            given_id: said.given_id,
+            by: by(context),
+        }))
     }
 
     /// `thread.delete_image`
@@ -274,7 +313,7 @@ impl System {
         // One that is not there is deleted by nobody, and a repeat of the command hears so again.
         let image = self.image_here(&here, &request.image_id).unwrap_or(ImageId(uuid::Uuid::nil()));
         let _pass = self.inner.edits.enter(image.0).await;
-        match self.inner.threads.execute(here.place, domain::DeleteImage { image }, once.key).await {
+        match self.inner.threads.execute(here.place, domain::DeleteImage { image, by: by(context) }, once.key).await {
             Ok(outcome) => {
                 // It leaves the views before the reply does.
                 self.views(here.profile).await?;
@@ -291,11 +330,24 @@ impl System {
     }
 }
 
-/// What a content says about an image.
-fn said(content: Content) -> Option<ImageAddedContentV1> {
-    match content {
-        Content::ImageAdded(said) | Content::ImageUpdated(said) => Some(said),
-        _ => None,
+impl Found {
+    /// From when on it is to be unreachable, if that changes; a request that does not fit the image is refused.
+    fn moved(
+        &self,
+        request: &UpdateImage,
+        ttl: Ttl,
+        retention: &RetentionSettings,
+    ) -> Result<Option<Option<Micros>>, Error> {
+        if self.row.message.is_some() && ttl != Ttl::default() {
+            let field = if request.ttl_days.is_some() { "ttl_days" } else { "ttl_anchor" };
+            return Err(Error::invalid(field, "an image in a message lives as long as the message; change that"));
+        }
+        if request.image.is_none() && request.mime_type.is_some_and(|claimed| claimed != mime(self.row.image.form.mime))
+        {
+            return Err(Error::invalid("mime_type", "mime_type does not fit the bytes, which stay"));
+        }
+        let timestamp = request.timestamp.map_or(self.row.it.timestamp, |time| time.map(|time| time.0));
+        ttl.of_old(retention, Anchors { created_at: self.row.it.created_at, timestamp })
     }
 }
 
