@@ -21,6 +21,7 @@ mod input;
 mod jobs;
 mod log;
 mod memories;
+mod note;
 mod notebook;
 mod page;
 mod profiles;
@@ -108,6 +109,8 @@ enum Command {
     Speaker(speaker::Args),
     /// Write, read, find and share entries of named notebooks; the trash
     Notebook(notebook::Args),
+    /// Notes that every session of a login must know: save, list, load, edit
+    Note(note::Args),
     /// Agents, the notebooks that they read and write, and what they are shown
     Agent(agent::Args),
     /// Create, list, show, extend, search or delete threads; print their context cards and summaries
@@ -223,7 +226,7 @@ impl Command {
             Self::Memories(_) | Self::Show(_) | Self::History(_) | Self::Summary(_) | Self::Speaker(_) => Model::Unused,
             Self::Thread(args) if !args.searches() => Model::Unused,
             Self::Profiles(_) | Self::Log(_) | Self::Verify(_) | Self::Forget(_) => Model::Unused,
-            Self::Notebook(_) | Self::Agent(_) => Model::Unused,
+            Self::Notebook(_) | Self::Agent(_) | Self::Note(_) => Model::Unused,
             _ => Model::Used,
         }
     }
@@ -236,6 +239,7 @@ impl Command {
             Self::Notebook(args) if args.begins() => Folder::Made,
             Self::Agent(args) if args.begins() => Folder::Made,
             Self::Thread(args) if args.creates() => Folder::Made,
+            Self::Note(args) if args.begins() => Folder::Made,
             _ => Folder::Needed,
         }
     }
@@ -256,6 +260,7 @@ impl Command {
             Self::Notebook(args) => args.run(shell).await,
             Self::Agent(args) => args.run(shell).await,
             Self::Thread(args) => args.run(shell).await,
+            Self::Note(args) => args.run(shell).await,
             Self::Profiles(args) => args.run(shell).await,
             Self::Jobs(args) => args.run(shell).await,
             Self::Log(args) => args.run(shell).await,

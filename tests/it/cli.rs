@@ -3,6 +3,7 @@
 //! No model is looked for, so that the tests are the same everywhere: search is by keyword.
 
 mod notebooks;
+mod notes;
 mod threads;
 
 use std::{

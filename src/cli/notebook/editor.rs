@@ -10,7 +10,7 @@ use std::{
 use crate::cli::fail::Fail;
 
 /// The text as it was when the editor was closed. It lies in a file that only its owner may read, and that goes with the editor.
-pub(super) fn edited(text: &str) -> Result<String, Fail> {
+pub(in crate::cli) fn edited(text: &str) -> Result<String, Fail> {
     let editor = ["VISUAL", "EDITOR"].iter().find_map(std::env::var_os).filter(|editor| !editor.is_empty());
     let editor = editor.ok_or_else(|| {
         Fail::Usage("give a file, or - to read from stdin, or set EDITOR to write in an editor".to_owned())

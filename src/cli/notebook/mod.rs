@@ -2,7 +2,7 @@
 //!
 //! A notebook is named by its name or its id. `--user` acts for a user: then entries are that user's own layer.
 
-mod editor;
+pub(super) mod editor;
 mod entries;
 mod show;
 mod trash;

@@ -1,17 +1,15 @@
 //! The gate: what a session must have read before it does anything else.
 
+use std::collections::HashMap;
+
 use memlog::door::table::TABLE;
 use serde_json::{Map, Value, json};
 
 use super::*;
 
-/// A value of the right type for a field that a verb asks for.
-fn value(verb: &str, field: &str) -> Value {
-    match (verb, field) {
-        ("note.memory_remove" | "note.admin_remove", "id") => json!(1),
-        (_, "messages") => json!([{"role": "user", "content": "x"}]),
-        _ => json!("x"),
-    }
+/// Values for a field that a verb asks for, until one is of its type.
+fn values() -> [Value; 4] {
+    [json!("x"), json!("memory"), json!(1), json!([{"role": "user", "content": "x"}])]
 }
 
 // Every verb of every noun but the three: a door that forgot the gate would be found here, and so would a verb that is new.
@@ -24,7 +22,7 @@ async fn it_stands_in_front_of_every_verb() {
     let (mut gated, mut open) = (0, Vec::new());
     for row in TABLE.rows() {
         let verb = format!("{}.{}", row.noun, row.verb);
-        let mut request = Map::new();
+        let (mut request, mut tried) = (Map::new(), HashMap::<String, usize>::new());
         let told = loop {
             match served.ask(&session, &verb, Value::Object(request.clone())).await {
                 Err(error) if error.kind.code() == 400 && error.fields.contains_key("field") => {
@@ -32,8 +30,11 @@ async fn it_stands_in_front_of_every_verb() {
                     if verb == "note.memory_load" {
                         break None;
                     }
-                    let before = request.insert(field.clone(), value(&verb, &field));
-                    assert!(before.is_none(), "{verb} wants another {field}: {error:?}");
+                    let at = tried.entry(field.clone()).or_default();
+                    let value =
+                        values().get(*at).cloned().unwrap_or_else(|| panic!("{verb} wants another {field}: {error:?}"));
+                    *at += 1;
+                    request.insert(field, value);
                 }
                 Err(error) => break Some(error),
                 Ok(_) => break None,

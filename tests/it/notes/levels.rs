@@ -4,24 +4,48 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// A note for each: its number, in the order of their making.
+struct Given {
+    all: u64,
+    sales: u64,
+    support: u64,
+    anns: u64,
+    bobs: u64,
+    for_ann: u64,
+    roots: u64,
+}
+
+fn ann() -> Caller {
+    login("ann").groups("sales")
+}
+
+fn bob() -> Caller {
+    login("bob").groups("support, sales2")
+}
+
+async fn given(served: &Served) -> Given {
+    Given {
+        all: served.put("all", "kDefault", json!({"level": "all"})).await,
+        sales: served.put("sales", "kSkill", json!({"level": "group", "group": "sales"})).await,
+        support: served.put("support", "kDefault", json!({"level": "group", "group": "support"})).await,
+        anns: served.own(&ann(), "anns").await,
+        bobs: served.own(&bob(), "bobs").await,
+        for_ann: served.put("given", "kDirect", json!({"level": "own", "login": "ann"})).await,
+        roots: served.put("roots", "kDefault", json!({"level": "own"})).await,
+    }
+}
+
 // Two people of two groups and an administrator: each sees what is for it, and writes what is its own.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_reads_what_is_for_it_and_writes_its_own() {
     let Some(served) = Served::start().await else { return };
-    let (ann, bob) = (login("ann").groups("sales"), login("bob").groups("support, sales2"));
-    assert_eq!(served.names(&ann, "note.memory_list", json!({})).await, [""; 0]);
-    let all = served.put("all", "kDefault", json!({"level": "all"})).await;
-    let sales = served.put("sales", "kSkill", json!({"level": "group", "group": "sales"})).await;
-    let support = served.put("support", "kDefault", json!({"level": "group", "group": "support"})).await;
-    let (anns, bobs) = (served.own(&ann, "anns").await, served.own(&bob, "bobs").await);
-    let given = served.put("given", "kDirect", json!({"level": "own", "login": "ann"})).await;
-    let roots = served.put("roots", "kDefault", json!({"level": "own"})).await;
-    assert_eq!([all, sales, support, anns, bobs, given, roots], [1, 2, 3, 4, 5, 6, 7]);
-
+    assert_eq!(served.names(&ann(), "note.memory_list", json!({})).await, [""; 0]);
+    let Given { all, sales, support, anns, bobs, for_ann, roots } = given(&served).await;
+    assert_eq!([all, sales, support, anns, bobs, for_ann, roots], [1, 2, 3, 4, 5, 6, 7]);
     for (caller, expected) in [
-        (&ann, vec!["all", "sales", "anns", "given"]),
+        (&ann(), vec!["all", "sales", "anns", "given"]),
         (&login("ann"), vec!["all", "anns", "given"]),
-        (&bob, vec!["all", "support", "bobs"]),
+        (&bob(), vec!["all", "support", "bobs"]),
         (&login("bob").groups("sales,support,sales"), vec!["all", "sales", "support", "bobs"]),
         (&admin(), vec!["all", "roots"]),
         (&Caller::default(), vec!["all"]),
@@ -29,43 +53,40 @@ async fn each_reads_what_is_for_it_and_writes_its_own() {
         assert_eq!(served.names(caller, "note.memory_list", json!({})).await, expected, "{caller:?}");
     }
     // Of another agent application, the same login has the same notes.
-    let elsewhere = ann.with("Memlog-Agent", "other-app");
+    let elsewhere = ann().with("Memlog-Agent", "other-app");
     assert_eq!(served.names(&elsewhere, "note.memory_list", json!({"level": "own"})).await, ["anns", "given"]);
 
     // Whatever number is sent: one's own notes alone, also for an administrator, and nothing changes.
     for (caller, number) in
-        [(&ann, all), (&ann, sales), (&ann, bobs), (&ann, 99), (&bob, given), (&admin(), anns), (&admin(), all)]
+        [(ann(), all), (ann(), sales), (ann(), bobs), (ann(), 99), (bob(), for_ann), (admin(), anns), (admin(), all)]
     {
-        for verb in ["note.memory_save", "note.memory_remove"] {
-            let mut request = json!({"id": number});
-            if verb == "note.memory_save" {
-                request["name"] = json!("taken over");
-            }
-            assert_eq!(served.refuse(404, caller, verb, request).await.fields["id"], number, "{verb} {caller:?}");
+        for (verb, request) in [
+            ("note.memory_save", json!({"id": number, "name": "taken over"})),
+            ("note.memory_remove", json!({"id": number})),
+        ] {
+            assert_eq!(served.refuse(404, &caller, verb, request).await.fields["id"], number, "{verb} {caller:?}");
         }
     }
     for number in [bobs, support, roots, 99] {
         let request = json!({"ids": [all, number]});
-        assert_eq!(served.refuse(404, &ann, "note.memory_load", request).await.fields["id"], number);
+        assert_eq!(served.refuse(404, &ann(), "note.memory_load", request).await.fields["id"], number);
     }
-    served.get(&ann, "note.memory_save", json!({"id": given, "info": "Hers to change"})).await;
+    served.get(&ann(), "note.memory_save", json!({"id": for_ann, "info": "Hers to change"})).await;
+    // Notes are not memories.
+    assert_eq!(served.get(&ann(), "memory.list", json!({})).await["memories"], json!([]));
+    served.memlog.close().await;
+}
 
-    // An administrator sees and changes everyone's; nobody else does.
+// An administrator sees and changes everyone's; nobody else does.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_administrator_reaches_everyones() {
+    let Some(served) = Served::start().await else { return };
+    let Given { all, sales, support, anns, bobs, for_ann, roots } = given(&served).await;
     let rows = served.get(&admin(), "note.admin_list", json!({})).await;
     let logins: Vec<_> = rows["notes"].as_array().unwrap().iter().map(|it| (id(it), it["login"].clone())).collect();
-    let (none, named) = (Value::Null, |login: &str| json!(login));
-    assert_eq!(
-        logins,
-        [
-            (all, none.clone()),
-            (sales, none.clone()),
-            (support, none),
-            (anns, named("ann")),
-            (bobs, named("bob")),
-            (given, named("ann")),
-            (roots, named("root"))
-        ]
-    );
+    let (none, named) = (|number| (number, Value::Null), |number, login| (number, json!(login)));
+    let own = [named(anns, "ann"), named(bobs, "bob"), named(for_ann, "ann"), named(roots, "root")];
+    assert_eq!(logins, [[none(all), none(sales), none(support)].as_slice(), &own].concat());
     for (filter, expected) in [
         (json!({"login": "ann"}), vec!["anns", "given"]),
         (json!({"group": "sales"}), vec!["sales"]),
@@ -87,13 +108,11 @@ async fn each_reads_what_is_for_it_and_writes_its_own() {
         ("note.editor_open", json!({})),
         ("note.editor_close", json!({})),
     ] {
-        served.refuse(403, &ann, verb, request).await;
+        served.refuse(403, &ann(), verb, request).await;
     }
     let removed = served.get(&admin(), "note.admin_remove", json!({"id": bobs})).await;
     assert_eq!((&removed["note"]["name"], &removed["note"]["body"]), (&json!("bobs"), &json!("<p>by root</p>")));
-    assert_eq!(served.names(&bob, "note.memory_list", json!({})).await, ["all", "support"]);
-    // Notes are not memories.
-    assert_eq!(served.get(&ann, "memory.list", json!({})).await["memories"], json!([]));
+    assert_eq!(served.names(&bob(), "note.memory_list", json!({})).await, ["all", "support"]);
     served.memlog.close().await;
 }
 
