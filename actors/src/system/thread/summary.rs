@@ -81,10 +81,15 @@ impl System {
         }
         if let Some(narrator) = narrator.filter(|_| !span.is_covered()) {
             let keeps = here.read(|_, thread| settings::keeps_summary(&thread.settings)).unwrap_or(false);
-            let narrated = match keeps && except == 0 {
-                true => self.renewed(here, narrator).await?,
-                false => self.narrated_span(here, narrator, &span).await?.map(|told| told.text),
+            let narrating = async {
+                match keeps && except == 0 {
+                    true => self.renewed(here, narrator).await,
+                    false => Ok(self.narrated_span(here, narrator, &span).await?.map(|told| told.text)),
+                }
             };
+            // Waiting for others who ask the same counts, too.
+            let narrated = tokio::time::timeout(Duration::from_secs(NARRATION_S_MAX), narrating).await;
+            let narrated = narrated.unwrap_or(Ok(None))?;
             if let Some(text) = narrated {
                 return Ok(text);
             }
@@ -158,7 +163,7 @@ impl System {
         Ok(Some(text))
     }
 
-    /// What a narrator writes about the messages; none if it fails, is late, or what it read may not be told any more.
+    /// What a narrator writes about the messages; none if it fails, or what it read may not be told any more.
     async fn narrated_span(
         &self,
         here: &Here,
@@ -174,13 +179,13 @@ impl System {
         let Some(session) = reading.await.map_err(panicked)?.map_err(broken)? else { return Ok(None) };
         let (changes, speakers_gone, narrator) = (session.changes, session.speakers_gone, Arc::clone(narrator));
         let writing = tokio::task::spawn_blocking(move || narrator.summarise(&session));
-        let text = match tokio::time::timeout(Duration::from_secs(NARRATION_S_MAX), writing).await {
-            Ok(Ok(Ok(text))) if is_summary(&text) => text,
-            Ok(Ok(Err(failed))) => {
+        let text = match writing.await.map_err(panicked)? {
+            Ok(text) if is_summary(&text) => text,
+            Ok(_) => return Ok(None),
+            Err(failed) => {
                 tracing::debug!(%failed, "a thread is summarised without the narrator");
                 return Ok(None);
             }
-            Ok(_) | Err(_) => return Ok(None),
         };
         let same = |views: &ProfileViews| {
             let state = views.read();
