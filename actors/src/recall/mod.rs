@@ -1,4 +1,4 @@
-//! From a question to ranked hits, an answer and a summary, without a language model. Pure code: it sees documents
+//! From a question to ranked hits, an answer, a summary and a context card, without a language model. Pure code: it sees documents
 //! through [`Corpus`] and plain structs; no actor, no clock, no log and no network enters here.
 //!
 //! The ranking adds the standard scores (z-scores) of the keyword and the vector search and then lets the conversation

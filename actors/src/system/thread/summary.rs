@@ -21,7 +21,7 @@ use crate::{
     system::{
         System,
         lookup::{broken, panicked},
-        past::{Moment, Seen},
+        past::Seen,
     },
     view::{ProfileViews, catalog::ThreadSummary, indexed::summary_text},
 };
@@ -61,26 +61,35 @@ impl System {
     pub async fn thread_get_summary(&self, context: &Context, request: GetSummary) -> Result<Answer<Summary>, Error> {
         let except = usize::try_from(request.except_last.unwrap_or(0)).unwrap_or(usize::MAX);
         let here = self.in_thread_at(context, &request.profile, &request.thread_id, request.as_of).await?;
-        let content = self.summary_but(&here, except).await?;
+        // A read of the past, even of this very moment, asks nobody.
+        let narrator = self.inner.narrator.as_ref().filter(|_| request.as_of.is_none());
+        let content = self.summary_but(&here, except, narrator).await?;
         let budget = request.token_budget.and_then(|budget| u64::try_from(budget).ok()).filter(|budget| *budget > 0);
         let content = budget.map_or_else(|| content.clone(), |budget| card::cut(&content, budget));
         Ok(Answer::fresh(Summary { content }))
     }
 
-    async fn summary_but(&self, here: &Here, except: usize) -> Result<String, Error> {
+    async fn summary_but(
+        &self,
+        here: &Here,
+        except: usize,
+        narrator: Option<&Arc<dyn Narrator>>,
+    ) -> Result<String, Error> {
         let span = self.span(here, except, THREAD_SUMMARY_MESSAGES_MAX);
         if span.docs.is_empty() {
             return Ok(String::new());
         }
-        if !span.is_covered()
-            && here.moment == Moment::Now
-            && let Some(narrator) = &self.inner.narrator
-        {
+        if let Some(narrator) = narrator.filter(|_| !span.is_covered()) {
             let keeps = here.read(|_, thread| settings::keeps_summary(&thread.settings)).unwrap_or(false);
-            let narrated = match keeps && except == 0 {
-                true => self.renewed(here, narrator).await?,
-                false => self.narrated_span(here, narrator, &span).await?.map(|told| told.text),
+            let narrating = async {
+                match keeps && except == 0 {
+                    true => self.renewed(here, narrator).await,
+                    false => Ok(self.narrated_span(here, narrator, &span).await?.map(|told| told.text)),
+                }
             };
+            // Waiting for others who ask the same counts, too.
+            let narrated = tokio::time::timeout(Duration::from_secs(NARRATION_S_MAX), narrating).await;
+            let narrated = narrated.unwrap_or(Ok(None))?;
             if let Some(text) = narrated {
                 return Ok(text);
             }
@@ -154,7 +163,7 @@ impl System {
         Ok(Some(text))
     }
 
-    /// What a narrator writes about the messages; none if it fails, is late, or what it read may not be told any more.
+    /// What a narrator writes about the messages; none if it fails, or what it read may not be told any more.
     async fn narrated_span(
         &self,
         here: &Here,
@@ -170,13 +179,13 @@ impl System {
         let Some(session) = reading.await.map_err(panicked)?.map_err(broken)? else { return Ok(None) };
         let (changes, speakers_gone, narrator) = (session.changes, session.speakers_gone, Arc::clone(narrator));
         let writing = tokio::task::spawn_blocking(move || narrator.summarise(&session));
-        let text = match tokio::time::timeout(Duration::from_secs(NARRATION_S_MAX), writing).await {
-            Ok(Ok(Ok(text))) if is_summary(&text) => text,
-            Ok(Ok(Err(failed))) => {
+        let text = match writing.await.map_err(panicked)? {
+            Ok(text) if is_summary(&text) => text,
+            Ok(_) => return Ok(None),
+            Err(failed) => {
                 tracing::debug!(%failed, "a thread is summarised without the narrator");
                 return Ok(None);
             }
-            Ok(_) | Err(_) => return Ok(None),
         };
         let same = |views: &ProfileViews| {
             let state = views.read();
