@@ -111,7 +111,9 @@ impl Save {
         let user = shell.context.caller.user.as_deref();
         let version = now.as_ref().filter(|now| now.user_id.as_deref() == user).map(|now| now.version);
         let before = now.and_then(|now| now.content).unwrap_or_default();
-        let after = editor::edited(&before)?.trim_end().to_owned();
+        // An editor expects a file whose last line has an end; a stored text has none.
+        let shown = if before.is_empty() { String::new() } else { format!("{}\n", before.trim_end()) };
+        let after = editor::edited(&shown)?.trim_end().to_owned();
         Ok((after != before.trim_end() || self.description.is_some()).then_some((after, version)))
     }
 }

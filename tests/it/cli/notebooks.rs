@@ -91,10 +91,9 @@ fn notebooks_are_shared_thrown_away_and_brought_back() {
     assert_eq!(agents["agents"][0]["memories"], serde_json::json!([]));
     let rebuilt = memlog.json(&["rebuild"]).remove(0);
     assert_eq!((rebuilt["notebooks"].as_u64(), rebuilt["entries"].as_u64()), (Some(1), Some(0)), "the agent's own");
-    let events = memlog.json(&["log", "-n", "3"]).remove(0);
-    let types: Vec<_> =
-        events["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
-    assert_eq!(types, ["memory_updated", "trashed", "purged"]);
+    let events = memlog.json(&["log", "-n", "100"]);
+    let types: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(types[types.len() - 3..], ["memory_updated", "trashed", "purged"]);
     memlog.ok(&["agent", "delete", "support"]);
     assert_eq!(memlog.json(&["notebook", "trash"]).remove(0)["items"][0]["kind"], "agent_memory");
     memlog.ok(&["verify"]);
