@@ -3,6 +3,7 @@
 
 mod erasure;
 mod jobs;
+mod links;
 mod once;
 mod races;
 mod rules;

@@ -207,8 +207,8 @@ async fn budgets_keep_whole_results_in_the_order_of_rank() {
     world.close().await;
 }
 
-/// A ring of six memories, each link read by another label from its two ends, and one memory of somebody else beside it.
-async fn ring(world: &World) {
+/// A circle of six memories, each link read by another label from its two ends, and one memory of somebody else beside it.
+async fn circle(world: &World) {
     for at in 0..6 {
         let words = ["a red house", "has stairs", "a cellar", "wine", "a cork", "an oak"][at];
         add(world, &format!("m{at}"), "fact", words, json!({})).await;
@@ -225,7 +225,7 @@ async fn ring(world: &World) {
 #[tokio::test(flavor = "multi_thread")]
 async fn hops_follow_links_both_ways_nearest_first() {
     let Some(world) = World::open().await else { return };
-    ring(&world).await;
+    circle(&world).await;
     world.ok("speaker.add", json!({"speaker": "Ann"})).await;
     world.say("a red house").await;
     let linked = async |more: Value| {

@@ -2,7 +2,7 @@
 
 use memlog_events::{
     code::TypeCode,
-    event::{Content, Facts, MessageAppendedContentV2, MessageAppendedV2, SavedContentV1, SavedV1},
+    event::{Content, ExtractionFailedV1, Facts, MessageAppendedContentV2, MessageAppendedV2, SavedContentV1, SavedV1},
     ids::{MessageId, RecordId, RelationId, Slot},
     log::{Sealed, Stored},
 };
@@ -108,11 +108,7 @@ impl Catalog {
                     (job.state, job.attempts, job.records) = (job::State::Done, e.attempts, e.records.clone());
                 }
             }
-            (Facts::ExtractionFailed(e), _) => {
-                if let Some(job) = self.jobs.get_mut(&e.job) {
-                    (job.state, job.attempts, job.error) = (job::State::Failed, e.attempts, Some(e.code.clone()));
-                }
-            }
+            (Facts::ExtractionFailed(e), _) => self.job_failed(e),
             (Facts::SpeakerAdded(_) | Facts::Summarised(_), _) => {}
             // These lie in no profile.
             (Facts::EntrySaved(_) | Facts::EntryForgot(_) | Facts::RegistryCreated(_), _)
@@ -124,6 +120,12 @@ impl Catalog {
             | (Facts::AgentCreated(_) | Facts::AgentUpdated(_) | Facts::AgentDeleted(_), _) => {}
         }
         Vec::new()
+    }
+
+    fn job_failed(&mut self, e: &ExtractionFailedV1) {
+        if let Some(job) = self.jobs.get_mut(&e.job) {
+            (job.state, job.attempts, job.error) = (job::State::Failed, e.attempts, Some(e.code.clone()));
+        }
     }
 
     fn begin_thread(&mut self, event: &Stored, slot: Slot, content: Option<Content>) {
