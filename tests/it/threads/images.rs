@@ -64,7 +64,7 @@ async fn an_image_comes_back_as_it_was_sent() {
     let expected = json!({"image_id": "cat", "mime_type": "image/png", "description": "a cat on a mat", "width": 30,
         "height": 20, "size": png.len(), "metadata": {"a": 1}, "timestamp": "2026-05-04T09:00:00Z", "message_id": null,
         "expires_at": null});
-    assert_eq!(shown, [expected.clone()]);
+    assert_eq!(shown, std::slice::from_ref(&expected));
     let with_bytes = world.pictures(json!({"image_id": "cat", "include_bytes": true})).await;
     assert_eq!(bytes(with_bytes[0]["image"].as_str().unwrap()), png);
     // Without an id, a description or a model: a new id, and nothing is said.
