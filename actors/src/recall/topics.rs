@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::words::{one_line, sentences};
 use crate::view::keyword::analyse::terms;
 
@@ -167,7 +169,8 @@ fn words(text: &str) -> Vec<(usize, &str, Script)> {
     let mut open: Option<(usize, Script)> = None;
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
         let inside = open.is_some_and(|(_, script)| {
-            script_of(c) == Some(script) || (script == Script::Spaced && matches!(c, '\'' | '’' | '-'))
+            script_of(c) == Some(script)
+                || (script == Script::Spaced && (matches!(c, '\'' | '’' | '-') || is_joined(c)))
         });
         if inside {
             continue;
@@ -180,6 +183,11 @@ fn words(text: &str) -> Vec<(usize, &str, Script)> {
         open = script_of(c).map(|script| (at, script));
     }
     found
+}
+
+/// Vowel signs, viramas and the like, which are no letters and part no word.
+fn is_joined(c: char) -> bool {
+    is_combining_mark(c) || matches!(c, '\u{200c}' | '\u{200d}')
 }
 
 fn script_of(c: char) -> Option<Script> {
@@ -227,6 +235,22 @@ mod tests {
     fn scripts_without_spaces_give_their_nouns_or_nothing() {
         assert_eq!(of(&["明日は京都でコーヒーを飲みます。"]), ["明日", "京都", "コーヒー"]);
         assert_eq!(of(&["สวัสดีครับ"]), Vec::<String>::new());
+    }
+
+    // A sign that stands above or below a letter is no letter by itself, and no end of a word.
+    #[test]
+    fn no_word_is_cut_at_its_signs() {
+        for (text, words) in [
+            ("मेरी बिल्ली का नाम मोती है", &["बिल्ली", "मोती"][..]),
+            ("আমার বিড়ালের নাম মিষ্টি", &["বিড়ালের", "মিষ্টি"]),
+            ("என் பூனையின் பெயர் முத்து", &["பூனையின்", "முத்து"]),
+            ("నా పిల్లి పేరు ముత్యం", &["పిల్లి", "ముత్యం"]),
+        ] {
+            let told = of(&[text]).join(" ");
+            let whole: Vec<&str> = told.split(' ').collect();
+            assert!(whole.iter().all(|word| text.split(' ').any(|it| it == *word)), "{told}");
+            assert!(words.iter().any(|word| whole.contains(word)), "{told}");
+        }
     }
 
     #[test]

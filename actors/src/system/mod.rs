@@ -132,6 +132,9 @@ pub(crate) struct Inner {
     sayings: Sayings,
     /// Profiles in which a conversation without a session id looks for its session.
     sessions: Gate<Scope>,
+    /// Ids that clients give on their way in: who gives the same one waits, and is refused before a batch of its is, which would
+    /// take those of others behind it along.
+    ids: Gate<Digest>,
     /// Things that are being changed: who changes the same one waits, and then sees what the first made of it.
     edits: Gate<uuid::Uuid>,
     /// What may be decoded of images at once.

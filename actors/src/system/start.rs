@@ -111,6 +111,7 @@ impl System {
             statements: Gate::default(),
             sayings: Sayings::default(),
             sessions: Gate::default(),
+            ids: Gate::default(),
             edits: Gate::default(),
             decoding,
             promises: outbox.promises(),

@@ -110,11 +110,15 @@ impl Plain {
 
 struct Play {
     world: World,
-    system: System,
+    system: Option<System>,
     plain: Plain,
 }
 
 impl Play {
+    fn system(&self) -> &System {
+        self.system.as_ref().expect("running")
+    }
+
     async fn play(&mut self, step: &Step) {
         self.plain.expire(self.world.clock.micros());
         let (profile, thread_id) = address();
@@ -128,7 +132,7 @@ impl Play {
             Step::Link { source, target, kind } => {
                 let (Some(source), Some(target)) = (self.plain.pick(source), self.plain.pick(target)) else { return };
                 let kind = KINDS[usize::from(kind) % 6];
-                let made = self.system.thread_link_records(&acme(), linking(&source, &target, kind)).await;
+                let made = self.system().thread_link_records(&acme(), linking(&source, &target, kind)).await;
                 assert_eq!(
                     made.is_ok(),
                     self.plain.may(&source, &target, kind, None),
@@ -144,19 +148,23 @@ impl Play {
                 let Some(id) = self.plain.pick(record) else { return };
                 let status = Some(if valid { Status::Valid } else { Status::Invalid });
                 let changed = thread::UpdateMemory { status, ..changing(&id) };
-                self.system.thread_update_memory(&acme(), changed).await.expect("set");
+                self.system().thread_update_memory(&acme(), changed).await.expect("set");
                 self.plain.records.get_mut(&id).expect("picked").invalid = !valid;
             }
             Step::Delete(record) => {
                 let Some(memory_id) = self.plain.pick(record) else { return };
                 self.plain.delete(&memory_id);
                 let request = thread::DeleteMemory { profile, thread_id, memory_id };
-                let deleted = self.system.thread_delete_memory(&acme(), request).await.expect("deleted");
+                let deleted = self.system().thread_delete_memory(&acme(), request).await.expect("deleted");
                 assert_eq!(deleted.reply.deleted, 1);
             }
             Step::Supersede(record) => self.supersede(record).await,
             Step::Day => self.world.clock.forward(DAY_MICROS + DAY_MICROS / 2),
-            Step::Restart => self.system = self.world.restart(self.system.clone()).await,
+            Step::Restart => {
+                // Whoever still holds the old one keeps the folder.
+                let old = self.system.take().expect("running");
+                self.system = Some(self.world.restart(old).await);
+            }
         }
     }
 
@@ -172,7 +180,7 @@ impl Play {
             relation_type: Some(kind.to_owned()),
             ..Default::default()
         };
-        let changed = self.system.thread_update_record_link(&acme(), request).await;
+        let changed = self.system().thread_update_record_link(&acme(), request).await;
         let may = self.plain.may(&source, &target, kind, Some(&relation_id));
         assert_eq!(changed.is_ok(), may, "{source} {kind} {target}: {changed:?}");
         if may {
@@ -196,7 +204,7 @@ impl Play {
                 ..named
             },
         };
-        let deleted = self.system.thread_delete_record_link(&acme(), request).await.expect("deleted");
+        let deleted = self.system().thread_delete_record_link(&acme(), request).await.expect("deleted");
         assert_eq!(deleted.reply.deleted, 1);
     }
 
@@ -209,7 +217,7 @@ impl Play {
             link_type: kind.map(str::to_owned),
             ..memory(&id, &format!("statement {id}"))
         };
-        let added = self.system.thread_add_memory(&acme(), request).await.expect("saved").reply;
+        let added = self.system().thread_add_memory(&acme(), request).await.expect("saved").reply;
         let expires = added.memory.expires_at.map(|at| at.0.0);
         self.plain.records.insert(id.clone(), PlainRecord { invalid: false, expires });
         if let (Some(target), Some(kind), Some(link)) = (target, kind, added.link_id) {
@@ -223,13 +231,13 @@ impl Play {
         let content = format!("what took the place of {old} {}", self.plain.next);
         self.plain.next += 1;
         let request = Supersede { profile: ALICE.to_owned(), memory_id: old.clone(), content, ..Default::default() };
-        let new = self.system.profile_supersede(&acme(), request).await.expect("superseded").reply.memory;
+        let new = self.system().profile_supersede(&acme(), request).await.expect("superseded").reply.memory;
         let expires = new.expires_at.map(|at| at.0.0);
         self.plain.records.insert(new.id.clone(), PlainRecord { invalid: false, expires });
         self.plain.records.get_mut(&old).expect("picked").invalid = true;
         let (profile, thread_id) = address();
         let request = thread::ListRecordLinks { profile, thread_id, record_id: new.id.clone(), as_of: None };
-        let links = self.system.thread_list_record_links(&acme(), request).await.expect("listed").reply.links;
+        let links = self.system().thread_list_record_links(&acme(), request).await.expect("listed").reply.links;
         self.plain.links.insert(links[0].relation_id.clone(), (new.id, old, "supersedes"));
     }
 
@@ -238,7 +246,7 @@ impl Play {
         let mut seen = BTreeMap::new();
         for status in [Status::Valid, Status::Invalid] {
             let request = Memories { status: Some(status), limit: Some(500), ..list() };
-            let listed = self.system.profile_memories(&acme(), request).await.expect("listed").reply.memories;
+            let listed = self.system().profile_memories(&acme(), request).await.expect("listed").reply.memories;
             seen.extend(listed.into_iter().map(|it| (it.id, status == Status::Valid)));
         }
         let expected: BTreeMap<String, bool> =
@@ -247,7 +255,7 @@ impl Play {
         for record_id in self.plain.records.keys().cloned().collect::<Vec<_>>() {
             let (profile, thread_id) = address();
             let request = thread::ListRecordLinks { profile, thread_id, record_id: record_id.clone(), as_of: None };
-            let links = self.system.thread_list_record_links(&acme(), request).await.expect("listed").reply.links;
+            let links = self.system().thread_list_record_links(&acme(), request).await.expect("listed").reply.links;
             let seen: BTreeSet<_> =
                 links.into_iter().map(|it| (it.relation_id, it.source_record_id, it.target_record_id)).collect();
             let theirs = self.plain.links.iter().filter(|(_, (a, b, _))| *a == record_id || *b == record_id);
@@ -267,12 +275,12 @@ fn links_and_validity_are_what_a_plain_model_says() {
             let world = World::new();
             let system = world.start().await;
             create(&system).await;
-            let mut play = Play { world, system, plain: Plain::default() };
+            let mut play = Play { world, system: Some(system), plain: Plain::default() };
             for step in &steps {
                 play.play(step).await;
                 play.check().await;
             }
-            play.system.stop().await;
+            play.system().stop().await;
         });
         Ok(())
     });

@@ -150,6 +150,29 @@ async fn changes_at_the_same_time_are_all_kept() {
     world.close().await;
 }
 
+// Many who give the same id at once: one has it, the others are told so, and nobody else of the thread notices.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_given_by_many_at_once_is_one_ones_and_holds_up_nobody() {
+    let Some(world) = World::open().await else { return };
+    let same = |_| world.ask("add_memory", json!({"content": "likes tea", "memory_id": "same"}));
+    let message = |_| json!({"messages": [{"role": "user", "content": "x y", "id": "said"}]});
+    let other = |at| world.ask("add_memory", json!({"content": format!("number {at}")}));
+    let (same, said, others) = futures::join!(
+        futures::future::join_all((0..40).map(same)),
+        futures::future::join_all((0..40).map(|at| world.ask("add_messages", message(at)))),
+        futures::future::join_all((0..40).map(other)),
+    );
+    for asked in [same, said] {
+        let (had, refused): (Vec<_>, Vec<_>) = asked.into_iter().partition(Result::is_ok);
+        assert_eq!((had.len(), refused.len()), (1, 39));
+        for error in refused.into_iter().filter_map(Result::err) {
+            assert_eq!(error.kind.code(), 409, "{error}");
+        }
+    }
+    assert!(others.iter().all(Result::is_ok), "{others:?}");
+    world.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_memory_is_gone_and_its_messages_stay() {
     let Some(world) = World::open().await else { return };

@@ -98,6 +98,10 @@ impl System {
         let retention = retention(&settings);
         let expires_at = ttl.of_new(&retention, Anchors { created_at: self.now(), timestamp })?;
         let image = ImageId(self.inner.environment.uuid());
+        let _ids = match self.with_ids(&here.profile, given_id.as_deref()).await? {
+            Ok(passes) => passes,
+            Err(_) => return Err(Error::taken("image_id", given_id.unwrap_or_default())),
+        };
         let image = self.new_image(context, image, incoming, Besides { metadata, given_id, timestamp }).await?;
         let command = Under { inner: domain::AddImage { image, expires_at }, longest: retention.max_ttl_days };
         match self.inner.threads.execute(here.place, command, once.key).await {

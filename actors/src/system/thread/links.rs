@@ -106,6 +106,11 @@ impl System {
         let here = self.in_thread(context, &request.profile, &request.thread_id).await?;
         let source = self.end_of(&here, "source", &request.source_record_id, request.source_record_type)?;
         let target = self.end_of(&here, "target", &request.target_record_id, request.target_record_type)?;
+        let asked = [request.relation_id.as_deref()];
+        let _ids = match self.with_ids(&here.profile, asked.into_iter().flatten()).await? {
+            Ok(passes) => passes,
+            Err(holder) => return Err(self.taken(&here, holder, &asked).await?),
+        };
         let command = record::Link { source, link: NewLink { target, link, timestamp, words } };
         match self.inner.threads.execute(here.place, command, once.key).await {
             Ok(outcome) => Ok(Answer::fresh(shown(outcome.answer))),
@@ -114,7 +119,7 @@ impl System {
             Err(Failure::Rejected(Rejection::NoRecord)) => {
                 Err(Error::not_found("source_record_id", &request.source_record_id))
             }
-            Err(Failure::Taken(holder)) => Err(self.taken(&here, holder.id, &[request.relation_id.as_deref()]).await?),
+            Err(Failure::Taken(holder)) => Err(self.taken(&here, holder.id, &asked).await?),
             Err(failure) => Err(refused(failure)),
         }
     }

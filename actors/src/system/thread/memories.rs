@@ -13,7 +13,7 @@ use super::{
 use crate::{
     api::{
         Answer, Context, Error,
-        record::Status,
+        record::{Record, Status},
         thread::{AddMemory, DeleteMemory, DeletedOne, MemoryAdded, MemoryUpdated, UpdateMemory},
     },
     domain::{
@@ -80,6 +80,11 @@ impl System {
             job: None,
             content: self.memory_content(context, &here, &request, target.as_ref())?,
         };
+        let asked = [request.memory_id.as_deref(), request.link_id.as_deref()];
+        let _ids = match self.with_ids(&here.profile, asked.into_iter().flatten()).await? {
+            Ok(passes) => passes,
+            Err(holder) => return Err(self.taken(&here, holder, &asked).await?),
+        };
         let valid = request.status != Some(Status::Invalid);
         let command = Under { inner: record::Add { record, valid, link }, longest: retention.max_ttl_days };
         let added = match self.inner.threads.execute(here.place, command, once.key).await {
@@ -89,10 +94,7 @@ impl System {
                 let asked = request.memory_id_to_link.as_deref().unwrap_or_default();
                 return Err(Error::not_found("memory_id_to_link", asked));
             }
-            Err(Failure::Taken(holder)) => {
-                let asked = [request.memory_id.as_deref(), request.link_id.as_deref()];
-                return Err(self.taken(&here, holder.id, &asked).await?);
-            }
+            Err(Failure::Taken(holder)) => return Err(self.taken(&here, holder.id, &asked).await?),
             Err(failure) => return Err(refused(failure)),
         };
         if valid && request.autonomous_linking.unwrap_or(self.inner.narrator.is_some()) {
@@ -161,7 +163,7 @@ impl System {
         };
         let ttl = Ttl { days: request.ttl_days, anchor: request.ttl_anchor };
         ttl.days.flatten().map(checked).transpose()?;
-        let shown = |memory: crate::api::record::Record, updated: &Under<Updated>| MemoryUpdated {
+        let shown = |memory: Record, updated: &Under<Updated>| MemoryUpdated {
             memory_id: request.memory_id.clone(),
             memory,
             warnings: warnings(ttl.days.flatten(), updated.longest),
@@ -169,6 +171,7 @@ impl System {
         let once = match self.begin::<Under<Updated>>(context).await? {
             Begun::Before(Before { answer, at, time }) => {
                 let memory = self.record_before(context, &request.profile, answer.inner.0, at, time).await?;
+                let memory = Record { id: request.memory_id.clone(), ..memory };
                 return Ok(Answer { reply: shown(memory, &answer), replayed: true });
             }
             Begun::Now(once) => once,
@@ -266,8 +269,10 @@ impl System {
     }
 }
 
-fn told(request: &AddMemory, memory: crate::api::record::Record, added: &Under<Added>) -> MemoryAdded {
+fn told(request: &AddMemory, memory: Record, added: &Under<Added>) -> MemoryAdded {
     let given = |given: &Option<String>, id: String| given.clone().unwrap_or(id);
+    // Of one that is gone since, a repeat knows the id by which it was asked for.
+    let memory = Record { id: given(&request.memory_id, memory.id), ..memory };
     MemoryAdded {
         memory_id: given(&request.memory_id, added.inner.record.to_string()),
         memory,

@@ -133,6 +133,10 @@ impl System {
                 ..self.incoming(context, &here, at, message, metadata, patience).await?
             });
         }
+        let _ids = match self.with_ids(&here.profile, given.iter().flatten().map(String::as_str)).await? {
+            Ok(passes) => passes,
+            Err(holder) => return Err(self.id_taken(&here.profile, holder, &messages).await?),
+        };
         let command = Ingest {
             open: None,
             namespace_digest: self.inner.namespace(context),

@@ -21,12 +21,14 @@ mod threads;
 mod ttl;
 mod wait;
 
-use memlog_events::ids::{Position, StreamKey};
+use memlog_events::ids::{Digest, Position, StreamKey};
 pub(super) use pictures::permits;
 pub(crate) use settings::{SHORTENING_TOKENS_DEFAULT, extraction_of, inherits, is_inline, retention};
 pub(crate) use ttl::{Anchors, Ttl, warnings};
 
-use super::{System, past::Moment, past::Seen, validate};
+use uuid::Uuid;
+
+use super::{System, gate::Pass, lookup::broken, past::Moment, past::Seen, validate};
 use crate::{
     api::{AsOf, Context, Error, thread::Settings},
     domain::Place,
@@ -90,6 +92,27 @@ impl System {
         let state = views.read();
         let thread = state.catalog.session(session_id).and_then(|number| state.catalog.thread(number));
         Ok(thread.map(|thread| thread.settings.clone()).unwrap_or_default())
+    }
+
+    /// Waits for whoever gives one of the same ids just now. The passes to hold until the command is through; or whose one of the
+    /// ids is already.
+    pub(super) async fn with_ids<'a>(
+        &self,
+        profile: &Place,
+        given: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Result<Vec<Pass<'_, Digest>>, Uuid>, Error> {
+        let log = &self.inner.environment.log;
+        let mut ids = Vec::new();
+        for id in given {
+            ids.extend(log.digest_in(profile.scope_slot, &[b"id", id.as_bytes()]).map_err(broken)?);
+        }
+        let passes = self.inner.ids.enter_all(ids.clone()).await;
+        for id in ids {
+            if let Some(holder) = log.claim(id).map_err(broken)? {
+                return Ok(Err(holder.id));
+            }
+        }
+        Ok(Ok(passes))
     }
 
     /// Finds a thread of a profile.
