@@ -2,6 +2,7 @@
 //!
 //! No model is looked for, so that the tests are the same everywhere: search is by keyword.
 
+mod eval;
 mod notebooks;
 mod notes;
 mod threads;
@@ -370,45 +371,4 @@ fn the_doctor_names_what_is_missing_and_what_to_do() {
     assert_eq!([level("model"), level("log"), level("data folder")], ["warn", "ok", "ok"]);
     memlog.remember("The ferns need water on Friday.");
     assert!(memlog.ok(&["doctor"]).contains("deploy/fetch-model"));
-}
-
-// Two conversations of our own in LoCoMo's shape: the figures must be right where they can be worked out by hand.
-#[test]
-fn an_evaluation_writes_a_run_and_reckons_its_recall() {
-    let memlog = Memlog::new();
-    let file = memlog.data().join("talks.json");
-    let sample = |id: &str, text: &str, answer: &str| {
-        format!(
-            r#"{{"sample_id":"{id}","conversation":{{"speaker_a":"Ines","speaker_b":"Tomas",
-            "session_1_date_time":"1:56 pm on 8 May, 2023","session_1":[
-            {{"speaker":"Ines","dia_id":"D1:1","text":"{text}"}},
-            {{"speaker":"Tomas","dia_id":"D1:2","text":"","blip_caption":"a steaming bowl of noodles"}}]}},
-            "qa":[{{"question":"{text}","answer":"{answer}","category":4,"evidence":["D1:1"]}},
-            {{"question":"steaming noodles","category":1,"evidence":["D1:2","D1:1"]}},
-            {{"question":"nothing","category":5,"evidence":[]}}]}}"#
-        )
-    };
-    let one = sample("talk-1", "I bought a red kayak in Faro.", "In Faro");
-    let two = sample("talk-2", "My brother repairs accordions.", "The accordions");
-    std::fs::write(&file, format!("[{one},{two}]")).unwrap();
-    let run = memlog.data().join("run.jsonl");
-    let words = ["eval", "locomo", file.to_str().unwrap(), "--run", run.to_str().unwrap()];
-    let report = memlog.json(&words).remove(0);
-    assert_eq!((report["turns"].as_u64(), report["questions"].as_u64()), (Some(4), Some(6)));
-    let single_hop = report["recall"].as_array().unwrap().iter().find(|row| row[0] == "4 single-hop").unwrap();
-    assert_eq!(single_hop[1]["at"][0], 1.0);
-    let answers = &report["answers"][0];
-    assert_eq!(
-        (answers[0].as_str(), answers[1].as_u64()),
-        (Some("4 single-hop"), Some(2)),
-        "two have an expected answer"
-    );
-    assert_eq!(answers[2][0]["whole"], 1.0, "{answers}");
-
-    let run = std::fs::read_to_string(run).unwrap();
-    let lines: Vec<Value> = run.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines[3]["question_id"], "talk-2/q0");
-    assert!(lines[3]["answers"][0].as_str().unwrap().contains("accordions"), "{}", lines[3]);
-    assert_eq!(lines[3]["retrieved"][0]["source_ids"][0], "talk-2/D1:1");
-    assert!(!memlog.data().join("data").exists(), "a measurement leaves other folders alone");
 }

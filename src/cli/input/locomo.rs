@@ -11,7 +11,10 @@ use memlog_actors::api::{Time, profile::Message};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Conversation, Session};
+use super::{
+    Conversation, Session,
+    sample::{Category, Question, Sample, turn},
+};
 use crate::cli::fail::Fail;
 
 #[derive(Deserialize)]
@@ -42,32 +45,6 @@ struct RawQuestion {
     evidence: Vec<String>,
 }
 
-/// A question about a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Question {
-    /// `<sample_id>/q<index in the sample>`.
-    pub(in crate::cli) id: String,
-    /// Its words.
-    pub(in crate::cli) text: String,
-    /// What is expected; none for what the conversation does not tell.
-    pub(in crate::cli) answer: Option<String>,
-    /// 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial.
-    pub(in crate::cli) category: u32,
-    /// The turns that answer it, as `dia_id`s of this sample; those that name no turn are left out.
-    pub(in crate::cli) evidence: Vec<String>,
-}
-
-/// A conversation and the questions about it.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) struct Sample {
-    /// Its name, the profile's, too.
-    pub(in crate::cli) id: String,
-    /// What was said.
-    pub(in crate::cli) conversation: Conversation,
-    /// What is asked.
-    pub(in crate::cli) questions: Vec<Question>,
-}
-
 /// Reads all samples.
 pub(in crate::cli) fn samples(text: &str, file: &str) -> Result<Vec<Sample>, Fail> {
     let wrong = |place: String, reason: String| Fail::Input { file: file.to_owned(), place, reason };
@@ -93,21 +70,26 @@ fn sample(raw: RawSample) -> Result<Sample, (String, String)> {
             conversation.sessions.push(session);
         }
     }
-    let turns: HashSet<&str> =
+    let known: HashSet<&str> =
         conversation.sessions.iter().flat_map(|session| &session.messages).filter_map(|m| m.id.as_deref()).collect();
     let question = |(index, raw_question): (usize, RawQuestion)| Question {
         id: format!("{}/q{index}", raw.sample_id),
         text: raw_question.question,
-        answer: match raw_question.answer {
-            Value::String(text) => Some(text),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        },
-        category: raw_question.category,
-        evidence: evidence(&raw_question.evidence, &turns),
+        answer: answer(raw_question.answer),
+        category: Category::Numbered(raw_question.category),
+        evidence: evidence(&raw_question.evidence, &known).iter().map(|id| turn(&raw.sample_id, id)).collect(),
     };
     let questions = raw.qa.into_iter().enumerate().map(question).collect();
     Ok(Sample { id: raw.sample_id, conversation, questions })
+}
+
+/// Years and counts are numbers in the data.
+pub(super) fn answer(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn session(
@@ -224,7 +206,11 @@ mod tests {
         let evidence: Vec<_> = sample.questions.iter().map(|q| (q.id.as_str(), q.evidence.join(" "))).collect();
         assert_eq!(
             evidence,
-            [("talk-1/q0", "D2:1".to_owned()), ("talk-1/q1", "D10:1 D2:1".to_owned()), ("talk-1/q2", String::new())]
+            [
+                ("talk-1/q0", "talk-1/D2:1".to_owned()),
+                ("talk-1/q1", "talk-1/D10:1 talk-1/D2:1".to_owned()),
+                ("talk-1/q2", String::new())
+            ]
         );
     }
 

@@ -1,8 +1,10 @@
-//! Conversations from files: `jsonl` and `locomo` read them into the same shape. A file is checked whole before any of it
-//! is sent, so that an error in its last line has stored nothing.
+//! Conversations from files: `jsonl` and `locomo` read them into the same shape, data sets with their questions into
+//! `sample`'s. A file is checked whole before any of it is sent, so that an error in its last line has stored nothing.
 
 pub(super) mod jsonl;
 pub(super) mod locomo;
+pub(super) mod questions;
+pub(super) mod sample;
 
 use std::{
     io::{self, Read as _},
