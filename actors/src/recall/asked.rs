@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::says::Says;
 use crate::extract::dates;
 
 /// What would answer.
@@ -55,20 +56,31 @@ impl Wanted {
         found.min_by_key(|(at, _)| *at).map_or(Self::What, |(_, kind)| kind)
     }
 
+    /// Whether a text that says so much may offer what is wanted.
+    pub(super) fn is_offered_by(self, says: Says) -> bool {
+        match self {
+            Self::When => says.dated,
+            Self::HowMany => says.counts,
+            Self::Who | Self::Where | Self::Why | Self::What => false,
+        }
+    }
+
     /// Whether a sentence offers what is wanted, beyond what the question says itself.
     pub(super) fn is_offered(self, sentence: &str, said_at: Timestamp, asked: &BTreeSet<String>) -> bool {
         let lower = sentence.to_lowercase();
         match self {
             Self::When => dates::find(sentence, dates::day_of(said_at)).is_some(),
-            Self::HowMany => {
-                let counts = |word: &str| NUMBERS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
-                lower.unicode_words().any(|word| counts(word) && !asked.contains(word))
-            }
+            Self::HowMany => lower.unicode_words().any(|word| counts(word) && !asked.contains(word)),
             Self::Who | Self::Where => names_something(sentence, asked),
             Self::Why => REASONS.iter().any(|reason| stands_at(&lower, reason).is_some()),
             Self::What => false,
         }
     }
+}
+
+/// Whether a word in lower case is a number.
+pub(super) fn counts(word: &str) -> bool {
+    NUMBERS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Where a word stands in a text, alone where its script sets words apart.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::{Corpus, Doc};
+use super::weights::{LENGTH, Lens, RECORD_TELLS};
 
 /// One document under consideration.
 #[derive(Clone, Debug)]
@@ -11,7 +12,11 @@ pub(super) struct Candidate {
     pub(super) admitted: bool,
     /// Shares a word with the question or lies above the cosine floor.
     pub(super) matches: bool,
-    /// Sum of the z-scores of both legs; zero is the candidates' mean.
+    /// Its keyword score, zero when no word is shared.
+    words: f32,
+    /// Its cosine, where there is a model.
+    cosine: Option<f32>,
+    /// Weighted sum of the z-scores of both legs and of the length; zero is the candidates' mean.
     pub(super) text: f32,
 }
 
@@ -30,17 +35,44 @@ pub(super) fn gather(corpus: &impl Corpus, limit: usize) -> Candidates {
         return Candidates::new();
     }
     let seeds: BTreeSet<u32> = keyword.iter().chain(vector.iter().flatten()).map(|hit| hit.doc).collect();
-    let facts = with_company(corpus, &seeds);
-    let words = z_scores(facts.keys().map(|doc| Some(corpus.keyword_score(*doc))).collect());
-    let cosines: Vec<_> = facts.keys().map(|doc| corpus.vector_score(*doc)).collect();
-    let meaning = z_scores(cosines.clone());
-    let scored = facts.into_iter().zip(words).zip(meaning).zip(cosines);
-    scored
-        .map(|((((doc, facts), words), meaning), cosine)| {
-            let matches = corpus.keyword_score(doc) > 0.0 || cosine.is_some_and(|cosine| cosine >= floor);
-            (doc, Candidate { facts, admitted: corpus.admits(doc), matches, text: words + meaning })
-        })
-        .collect()
+    let candidate = |(doc, facts)| {
+        let (words, cosine) = (corpus.keyword_score(doc), corpus.vector_score(doc));
+        let matches = words > 0.0 || cosine.is_some_and(|cosine| cosine >= floor);
+        (doc, Candidate { facts, admitted: corpus.admits(doc), matches, words, cosine, text: 0.0 })
+    };
+    with_company(corpus, &seeds).into_iter().map(candidate).collect()
+}
+
+/// Scores every candidate's own text.
+pub(super) fn weigh(candidates: &mut Candidates, lens: &Lens) {
+    let each = |of: &dyn Fn(&Candidate) -> Option<f32>| z_scores(candidates.values().map(of).collect());
+    let words = each(&|it| Some(it.words.powf(lens.power)));
+    // Squared: among the near ones a difference says more than among the far ones.
+    let meanings = each(&|it| it.cosine.map(|cosine| cosine.max(0.0).powi(2)));
+    let lengths = each(&|it| Some((1.0 + it.facts.terms as f32).ln()));
+    for (at, candidate) in candidates.values_mut().enumerate() {
+        candidate.text = lens.keyword * words[at] + meanings[at] + LENGTH * lengths[at];
+    }
+    let told: Vec<(u32, f32)> = candidates
+        .values()
+        .filter(|it| !it.facts.is_message)
+        .flat_map(|record| record.facts.sources.iter().map(|message| (*message, record.text)))
+        .collect();
+    for (message, text) in best_of(told) {
+        if let Some(message) = candidates.get_mut(&message) {
+            message.text += RECORD_TELLS * (text - message.text).max(0.0);
+        }
+    }
+}
+
+/// The best score for each message.
+fn best_of(told: Vec<(u32, f32)>) -> BTreeMap<u32, f32> {
+    let mut best = BTreeMap::new();
+    for (message, text) in told {
+        let so_far = best.entry(message).or_insert(text);
+        *so_far = so_far.max(text);
+    }
+    best
 }
 
 /// The seeds, the messages that seeds were made from, and the messages before and after either.

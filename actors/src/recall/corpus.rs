@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::says::Says;
+
 /// A document and how well one leg of the search liked it; greater is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scored {
@@ -25,8 +27,10 @@ pub struct Doc {
     pub speaker: Option<u32>,
     /// When it happened, if that is known, else when it was said.
     pub at: Timestamp,
-    /// Whether the text ends in a question.
-    pub asks: bool,
+    /// What the text has to offer.
+    pub says: Says,
+    /// Its length in terms.
+    pub terms: u32,
     /// For a record: the messages that it was made from.
     pub sources: Vec<u32>,
 }
@@ -43,6 +47,9 @@ pub trait Corpus {
 
     /// The message `offset` places away in the same thread, in order of arrival.
     fn beside(&self, doc: u32, offset: i32) -> Option<u32>;
+
+    /// A few records that `doc` is linked to, nearest first.
+    fn linked(&self, doc: u32) -> Vec<u32>;
 
     /// Index and name of everyone who may be named in a question.
     fn speakers(&self) -> Vec<(u32, String)>;

@@ -4,14 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidates::Candidates;
 use super::corpus::Scored;
-
-/// A message whose own words match better than its best record by more than this holds what the records left out; then
-/// it stands for them. In standard deviations, as all scores here.
-const RECORD_MISSES: f32 = 1.5;
-/// Fewer candidates than these say nothing of how unusual a score is: of two, one is always a whole deviation above the other.
-const CANDIDATES_MIN: usize = 8;
-/// What a further record costs that was made from messages which a better hit already stands for.
-const REPEATS: f32 = 1.0;
+use super::weights::{CANDIDATES_MIN, RECORD_MISSES, REPEATS};
 
 /// The documents to list, with their scores, in no order.
 pub(super) fn fold(candidates: &Candidates, scores: &BTreeMap<u32, f32>) -> Vec<Scored> {

@@ -3,7 +3,7 @@
 //!
 //! The ranking adds the standard scores (z-scores) of the keyword and the vector search and then lets the conversation
 //! speak: an answer follows its question, a session that matches once is likely to match again, and a name or a date in
-//! the question points at who said it and when.
+//! the question points at who said it and when. [`weights`] holds every number that this takes.
 
 pub mod answer;
 mod asked;
@@ -14,17 +14,20 @@ mod corpus;
 mod fold;
 mod question;
 mod rank;
+mod says;
 mod structure;
 pub mod summary;
 #[cfg(test)]
 mod tests;
 pub mod topics;
 pub mod transcript;
+mod weights;
 mod words;
 
 pub use corpus::{Corpus, Doc, Scored};
 pub use question::{DateSpan, Precision, Question, matter};
 pub use rank::{Breadth, Hit, rank};
+pub use says::Says;
 pub(crate) use words::sentences;
 pub use words::{asks, one_line};
 

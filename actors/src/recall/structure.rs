@@ -1,41 +1,28 @@
 //! What the conversation around a document adds to its own words.
-//!
-//! The weights are round and untuned, in units of one standard deviation of the candidates' scores. They were tried on
-//! LoCoMo's ten conversations (5,882 turns), where 77 % of the evidence comes within the first ten, 74 % without
-//! vectors. Weights fitted to nine of them gained one point on the tenth, too little to give up numbers that a reader
-//! can remember.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::asked::Wanted;
 use super::candidates::{Candidate, Candidates};
 use super::corpus::Corpus;
 use super::question::{DateSpan, Precision, Question};
-
-/// The question names exactly one person, and this is that person's.
-const SPEAKER_NAMED: f32 = 1.5;
-/// A date in the question fits; scaled by how well.
-const DATE_NAMED: f32 = 1.0;
-/// Share of the positive score of the turn before.
-const TURN_BEFORE: f32 = 0.2;
-/// As much again when that turn asks: an answer seldom repeats the words of its question.
-const TURN_BEFORE_ASKS: f32 = 0.2;
-/// Share of the positive score of the turn after.
-const TURN_AFTER: f32 = 0.2;
-/// Share of each turn two away.
-const TWO_AWAY: f32 = 0.1;
-/// Share of the best score in the same thread.
-const THREAD_BEST: f32 = 0.3;
-/// What an assistant says is long, matches much and is seldom what was to be remembered.
-const ASSISTANT: f32 = -1.0;
-/// How near a date must be to a named day or month to count in part: things are told some days after they happen.
-const NEAR_DAYS: i64 = 7;
+use super::weights::{
+    ASKS, ASSISTANT, DATE_NAMED, Lens, NEAR_DAYS, OFFERS, SPEAKER_NAMED, TURN_AFTER, TURN_BEFORE, TURN_BEFORE_ASKS,
+    TWO_AWAY,
+};
 
 /// The score of every candidate: its own words and what its surroundings add.
-pub(super) fn scores(question: &Question, corpus: &impl Corpus, candidates: &mut Candidates) -> BTreeMap<u32, f32> {
+pub(super) fn scores(
+    question: &Question,
+    corpus: &impl Corpus,
+    candidates: &mut Candidates,
+    lens: &Lens,
+) -> BTreeMap<u32, f32> {
     let named = question.named_alone(&corpus.speakers());
     let assistant = if question.addresses_assistant() { 0.0 } else { ASSISTANT };
+    offer(question, candidates);
     let best = best_by_thread(candidates);
     let mut scores = BTreeMap::new();
     let mut supported = Vec::new();
@@ -46,7 +33,7 @@ pub(super) fn scores(question: &Question, corpus: &impl Corpus, candidates: &mut
             supported.push(*doc);
         }
         let mut score = candidate.text + neighbours;
-        score += facts.thread.and_then(|thread| best.get(&thread)).map_or(0.0, |best| THREAD_BEST * best);
+        score += facts.thread.and_then(|thread| best.get(&thread)).map_or(0.0, |best| lens.thread * best);
         score += if facts.speaker.is_some() && facts.speaker == named { SPEAKER_NAMED } else { 0.0 };
         score += DATE_NAMED * question.dates.iter().map(|span| closeness(facts.at, span)).fold(0.0, f32::max);
         score += if facts.from_assistant { assistant } else { 0.0 };
@@ -60,12 +47,22 @@ pub(super) fn scores(question: &Question, corpus: &impl Corpus, candidates: &mut
     scores
 }
 
+/// What each text is worth by its kind: a question answers nothing, and a date or a number is what some questions want.
+fn offer(question: &Question, candidates: &mut Candidates) {
+    let wanted = Wanted::of(&question.text);
+    for candidate in candidates.values_mut() {
+        let says = candidate.facts.says;
+        candidate.text += if says.asks { ASKS } else { 0.0 };
+        candidate.text += if wanted.is_offered_by(says) { OFFERS } else { 0.0 };
+    }
+}
+
 /// What the turns around a message add to it.
 fn neighbours(doc: u32, corpus: &impl Corpus, candidates: &Candidates) -> f32 {
     let at = |offset| corpus.beside(doc, offset).and_then(|other| candidates.get(&other)).filter(|other| other.matches);
     let share = |weight: f32, other: &Candidate| weight * other.text.max(0.0);
     let before = at(-1).map_or(0.0, |turn| {
-        let asks = if turn.facts.asks { TURN_BEFORE_ASKS } else { 0.0 };
+        let asks = if turn.facts.says.asks { TURN_BEFORE_ASKS } else { 0.0 };
         share(TURN_BEFORE + asks, turn)
     });
     let after = at(1).map_or(0.0, |turn| share(TURN_AFTER, turn));

@@ -13,6 +13,7 @@ struct Toy {
     query: String,
     vectors: bool,
     hidden: Vec<u32>,
+    links: Vec<(u32, u32)>,
 }
 
 impl Toy {
@@ -21,7 +22,9 @@ impl Toy {
     }
 
     fn add(&mut self, doc: Doc, text: &str) -> u32 {
-        self.docs.push(Doc { asks: asks(text), ..doc });
+        let terms = crate::view::keyword::analyse::terms(text).len() as u32;
+        let says = Says::of(text, crate::extract::dates::day_of(doc.at));
+        self.docs.push(Doc { says, terms, ..doc });
         self.texts.push(text.to_owned());
         self.cosines.push(None);
         self.docs.len() as u32 - 1
@@ -34,7 +37,8 @@ impl Toy {
             from_assistant: false,
             speaker: Some(speaker),
             at: at(day),
-            asks: false,
+            says: Says::default(),
+            terms: 0,
             sources: vec![],
         };
         self.add(doc, text)
@@ -70,6 +74,11 @@ impl Toy {
     fn hits(&self, dates: &[DateSpan]) -> Vec<Hit> {
         rank(&Question { text: self.query.clone(), dates: dates.to_vec() }, self, Breadth::Low)
     }
+
+    fn thought(&self, breadth: Breadth) -> Vec<u32> {
+        let question = Question { text: self.query.clone(), dates: vec![] };
+        rank(&question, self, breadth).iter().map(|hit| hit.doc).collect()
+    }
 }
 
 impl Corpus for Toy {
@@ -88,6 +97,10 @@ impl Corpus for Toy {
             .collect();
         let place = turns.iter().position(|it| *it == doc)? as i64 + i64::from(offset);
         turns.get(usize::try_from(place).ok()?).copied()
+    }
+
+    fn linked(&self, doc: u32) -> Vec<u32> {
+        self.links.iter().filter(|link| link.0 == doc).map(|link| link.1).collect()
     }
 
     fn speakers(&self) -> Vec<(u32, String)> {
@@ -161,7 +174,7 @@ fn both_legs_count_for_every_candidate() {
     for (doc, cosine) in [(words, 0.3), (both, 0.7), (meaning, 0.7), (neither, 0.0)] {
         toy.near(doc, cosine);
     }
-    assert_eq!(toy.ranked(), [both, words, meaning]);
+    assert_eq!(toy.ranked(), [both, meaning, words]);
 }
 
 #[test]
@@ -183,7 +196,9 @@ fn a_turn_after_a_question_gains_more_than_one_after_a_statement() {
     let after_statement = toy.say(1, 0, "2024-01-01", "Yes.");
     toy.say(2, 1, "2024-01-01", "How was the summer holiday?");
     let after_question = toy.say(2, 0, "2024-01-01", "Yes.");
-    toy.say(3, 1, "2024-01-01", "Rain.");
+    for thread in 3..12 {
+        toy.say(thread, 1, "2024-01-01", "Rain over the summer.");
+    }
     let ranked = toy.ranked();
     let place = |doc| ranked.iter().position(|it| *it == doc).unwrap();
     assert!(place(after_question) < place(after_statement));
@@ -353,6 +368,58 @@ fn scores_are_stable_ordered_and_between_0_and_1() {
 }
 
 #[test]
+fn a_date_or_a_number_answers_what_asks_for_it_and_a_question_answers_nothing() {
+    // Why: of remarks that meet the same words, the one that has what is asked for is the answer.
+    let mut toy = Toy::asked("when is the marathon");
+    let plain = toy.say(1, 0, "2024-01-01", "The marathon is hard.");
+    let dated = toy.say(2, 0, "2024-01-01", "The marathon is next week.");
+    let counted = toy.say(3, 0, "2024-01-01", "The marathon has 9000 runners.");
+    let asked = toy.say(4, 0, "2024-01-01", "The marathon, really?");
+    let first = |toy: &Toy| toy.ranked()[0];
+    assert_eq!(first(&toy), dated);
+    toy.query = "how many run the marathon".to_owned();
+    assert_eq!(first(&toy), counted);
+    assert_eq!(toy.ranked().last(), Some(&asked));
+    assert!(toy.ranked().contains(&plain));
+}
+
+#[test]
+fn thought_brings_what_words_alone_do_not_and_keeps_what_stood_first() {
+    // Why: a conclusion is said in other words elsewhere, and a link leads to what shares no word at all.
+    let mut toy = Toy::asked("Ann holiday lake boat");
+    let first = toy.say(1, 0, "2024-01-01", "A holiday by the lake, with a boat.");
+    for thread in 2..12 {
+        let filler = toy.say(thread, 1, "2024-01-01", "The lake boat holiday leaflet.");
+        toy.near(filler, 0.2);
+    }
+    let sense = toy.say(12, 0, "2024-01-01", "Rowing calms me.");
+    toy.near(first, 0.7);
+    toy.near(sense, 0.65);
+    let record = toy.record(&[first], "Ann spent a holiday by the lake with a boat");
+    toy.near(record, 0.7);
+    let lone = toy.say(13, 1, "2024-01-01", "Knees.");
+    let linked = toy.record(&[lone], "Bob twisted his knee");
+    toy.near(linked, 0.0);
+    toy.links = vec![(record, linked)];
+    let low = toy.ranked();
+    assert!(!low.contains(&linked));
+    for breadth in [Breadth::Medium, Breadth::High] {
+        let hits = toy.thought(breadth);
+        let place = |doc| hits.iter().position(|it| *it == doc).unwrap();
+        assert_eq!(hits[0], record);
+        assert!(place(sense) < 8 && place(linked) < 8, "{hits:?}");
+        let mut once = hits.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), hits.len());
+        // A filter holds for what links lead to, too.
+        toy.hidden = vec![linked];
+        assert!(!toy.thought(breadth).contains(&linked));
+        toy.hidden.clear();
+    }
+}
+
+#[test]
 fn a_document_that_is_gone_has_no_influence() {
     // Why: between the search and the ranking a document may expire; it must not come back as a hit or as a hint.
     struct Gone(Toy, u32);
@@ -365,6 +432,9 @@ fn a_document_that_is_gone_has_no_influence() {
         }
         fn beside(&self, doc: u32, offset: i32) -> Option<u32> {
             self.0.beside(doc, offset)
+        }
+        fn linked(&self, doc: u32) -> Vec<u32> {
+            self.0.linked(doc)
         }
         fn speakers(&self) -> Vec<(u32, String)> {
             self.0.speakers()

@@ -21,6 +21,9 @@ use crate::{
     view::{State, catalog, keyword::Terms, vector::PreparedQuery},
 };
 
+/// Records that one hit leads to when a question is thought about; more would be a page of one hit's company.
+const LINKED_FROM_A_HIT: usize = 3;
+
 /// A profile's views with one question and one filter bound in.
 pub(super) struct Bound<'a> {
     state: &'a State,
@@ -81,7 +84,8 @@ impl Corpus for Bound<'_> {
                 || (it.speaker.is_none() && it.role == RoleCode::ASSISTANT),
             speaker: it.speaker.and_then(|id| self.speakers.get(&id)).copied(),
             at: Timestamp::from_microsecond(it.when().0).unwrap_or_default(),
-            asks: it.asks,
+            says: it.says,
+            terms: self.state.keyword.length(doc),
             // What an image shows stands beside what its message says, not in its place.
             sources: if is_record(it) { messages_behind(self.state, doc) } else { Vec::new() },
         })
@@ -93,6 +97,12 @@ impl Corpus for Bound<'_> {
 
     fn beside(&self, doc: u32, offset: i32) -> Option<u32> {
         self.state.catalog.beside(doc, offset)
+    }
+
+    fn linked(&self, doc: u32) -> Vec<u32> {
+        let within = |it: &catalog::Doc| self.within.admits(it);
+        let reached = self.state.catalog.reach(doc, 1, LINKED_FROM_A_HIT, self.now, &within);
+        reached.into_iter().map(|reached| reached.doc).collect()
     }
 
     fn speakers(&self) -> Vec<(u32, String)> {

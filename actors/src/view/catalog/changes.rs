@@ -11,7 +11,6 @@ use super::{
     Catalog,
     fold::{Effect, json},
 };
-use crate::recall::asks;
 
 /// Whose time an event moves, and to when.
 pub(in crate::view) fn moved_expiry(facts: &Facts) -> Option<(Uuid, Option<Micros>)> {
@@ -43,7 +42,7 @@ impl Catalog {
         let (thread, ordinal) = (it.thread, it.ordinal);
         let mut effects = Vec::new();
         if let Some(Content::MessageUpdated(said)) = content {
-            (it.at, it.metadata, it.asks) = (event.head.version, json(&said.metadata), asks(&said.text));
+            (it.at, it.metadata, it.says) = (event.head.version, json(&said.metadata), it.says(&said.text));
             effects.push(Effect::Replace(doc, Some(said.text).filter(|text| !text.is_empty())));
         }
         self.change_thread(thread, |thread| {
@@ -67,7 +66,7 @@ impl Catalog {
         let before = it.fingerprint.replace(e.fingerprint);
         let mut effects = Vec::new();
         if let (Some(Content::Updated(said)), Some((user, agent))) = (content, owners) {
-            (it.at, it.metadata, it.asks) = (event.head.version, json(&said.metadata), asks(&said.content));
+            (it.at, it.metadata, it.says) = (event.head.version, json(&said.metadata), it.says(&said.content));
             (it.user, it.agent) = (user, agent);
             effects.push(Effect::Replace(doc, Some(said.content)));
         }

@@ -13,7 +13,7 @@ use super::{Catalog, Doc, Job, Relation, Speaker, Thread, ThreadSummary};
 use crate::{
     api::{job, record::ItemType, thread::Settings},
     domain::{record::invalidates, thread::changes},
-    recall::asks,
+    recall::Says,
 };
 
 /// What the search views must do because of an event.
@@ -175,7 +175,7 @@ impl Catalog {
             None => (None, None, None),
         };
         let (user, agent) = self.owners(thread, None, None);
-        let doc = self.insert(Doc {
+        let mut it = Doc {
             id: e.message.0,
             given: given.map(Into::into),
             item: ItemType::Message,
@@ -184,7 +184,6 @@ impl Catalog {
             role: e.role,
             slot: e.slot,
             speaker: e.speaker,
-            asks: text.as_deref().is_some_and(asks),
             timestamp: e.timestamp,
             offset_seconds: e.offset_seconds,
             expires_at: e.expires_at,
@@ -193,7 +192,9 @@ impl Catalog {
             metadata,
             erased: text.is_none(),
             ..Doc::at(event)
-        });
+        };
+        it.says = text.as_deref().map(|text| it.says(text)).unwrap_or_default();
+        let doc = self.insert(it);
         if let Some(thread) = thread {
             let thread = &mut self.threads[thread as usize];
             thread.messages.push(Some(doc));
@@ -214,14 +215,13 @@ impl Catalog {
             None => Default::default(),
         };
         let (user, agent) = self.owners(thread, user.as_deref(), agent.as_deref());
-        let doc = self.insert(Doc {
+        let mut it = Doc {
             id: e.record.0,
             given: given.map(Into::into),
             item: item_type(e.record_type),
             thread,
             slot: e.slot,
             speaker: e.speaker,
-            asks: text.as_deref().is_some_and(asks),
             timestamp: e.timestamp,
             expires_at: e.expires_at,
             sources: e.sources.clone(),
@@ -231,7 +231,9 @@ impl Catalog {
             metadata,
             erased: text.is_none(),
             ..Doc::at(event)
-        });
+        };
+        it.says = text.as_deref().map(|text| it.says(text)).unwrap_or_default();
+        let doc = self.insert(it);
         self.fingerprints.entry(e.fingerprint).or_default().push(doc);
         for source in &e.sources {
             self.made_from.entry(*source).or_default().push(doc);
@@ -426,7 +428,7 @@ impl Doc {
             role: memlog_events::code::RoleCode::USER,
             slot: Slot::NONE,
             speaker: None,
-            asks: false,
+            says: Says::default(),
             created_at: event.head.time,
             updated_at: event.head.time,
             timestamp: None,

@@ -8,7 +8,11 @@ use memlog_events::{
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::api::{job, record::ItemType, thread::Settings};
+use crate::{
+    api::{Time, job, record::ItemType, thread::Settings},
+    extract::dates,
+    recall::Says,
+};
 
 /// A record, a message or an image.
 #[derive(Clone, Debug)]
@@ -29,8 +33,8 @@ pub struct Doc {
     pub slot: Slot,
     /// Whose words: a registration, which may have ended.
     pub speaker: Option<SpeakerId>,
-    /// Whether the text asks something.
-    pub asks: bool,
+    /// What the text has to offer.
+    pub says: Says,
     /// When it was stored.
     pub created_at: Micros,
     /// When it last changed.
@@ -69,6 +73,11 @@ impl Doc {
     /// Whether its time is not over.
     pub fn is_alive(&self, now: Micros) -> bool {
         self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// What a text has to offer that was said, or tells of, when this happened.
+    pub(super) fn says(&self, text: &str) -> Says {
+        Says::of(text, dates::day_of(Time(self.when()).timestamp()))
     }
 
     /// When it happened, else when it was stored.

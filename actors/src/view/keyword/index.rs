@@ -145,6 +145,12 @@ impl Keyword {
         }
     }
 
+    /// A document's length in terms, cut at 65,535; 0 if it is not there.
+    pub fn length(&self, doc: u32) -> u32 {
+        let entry = self.entries.get(doc as usize).and_then(Option::as_ref);
+        entry.map_or(0, |entry| u32::from(entry.length))
+    }
+
     /// The number of documents.
     pub fn len(&self) -> usize {
         self.documents
