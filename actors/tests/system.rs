@@ -481,3 +481,27 @@ async fn the_assistants_promises_become_tasks() {
     assert!(task.summary.clone().is_some_and(|line| line.starts_with("The assistant will send the user a list")));
     system.stop().await;
 }
+
+// "Before I moved" is a time, which only the conversation knows; the words of the move must not answer what was before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_may_be_dated_by_an_event() {
+    let world = World::new();
+    let system = world.start().await;
+    let messages = vec![
+        said("user", "My sport is tennis.", "2024-01-10T09:00:00Z"),
+        said("user", "I moved to Porto.", "2024-06-01T09:00:00Z"),
+        said("user", "My sport is rowing.", "2024-09-20T09:00:00Z"),
+    ];
+    let request = Ingest { profile: "alice".to_owned(), messages, wait: Some(true), ..Ingest::default() };
+    system.profile_ingest(&acme(), request).await.expect("ingested");
+    for level in [ThinkingLevel::Medium, ThinkingLevel::High] {
+        for (side, sport) in [("before", "tennis"), ("after", "rowing")] {
+            let query = format!("What was the favourite sport {side} I moved to Porto?");
+            let ask = Recall { profile: "alice".to_owned(), query, thinking_level: Some(level), ..Recall::default() };
+            let found = system.profile_recall(&acme(), ask).await.expect("recalled").reply;
+            let first = &found.candidates[0];
+            assert!(found.answer.contains(sport), "{side}: {} {first:?}", found.answer);
+        }
+    }
+    system.stop().await;
+}

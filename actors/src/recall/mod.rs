@@ -10,6 +10,7 @@ mod asked;
 pub mod asking;
 mod candidates;
 pub mod card;
+mod clause;
 mod corpus;
 mod fold;
 mod question;
@@ -24,6 +25,7 @@ pub mod transcript;
 mod weights;
 mod words;
 
+pub use clause::Relative;
 pub use corpus::{Corpus, Doc, Scored};
 pub use question::{DateSpan, Precision, Question, matter};
 pub use rank::{Breadth, Hit, rank};

@@ -19,7 +19,7 @@ use crate::{
     domain::Place,
     extract::dates,
     port::Purpose,
-    recall::{Breadth, Corpus, DateSpan, Hit, Question, rank},
+    recall::{Breadth, Corpus, DateSpan, Hit, Question, Relative, rank},
     view::{
         State,
         catalog::{Catalog, Doc},
@@ -187,12 +187,38 @@ impl System {
         // Before the views are read: they have everything up to it, and what comes later is not promised.
         let promised = self.position_of(moment).0;
         let seen = self.views_at(place, moment).await?;
-        self.ask_views(seen, asked, promised).await
+        if asked.breadth == Breadth::Low {
+            return self.ask_views(seen, asked, promised, Vec::new()).await;
+        }
+        let (asked, around) = self.taken_apart(&seen, asked).await?;
+        self.ask_views(seen, asked, promised, around).await
     }
 
-    /// A search of views that have everything up to `promised`.
-    pub(crate) async fn ask_views(&self, seen: Seen, asked: Asked, promised: u64) -> Result<Answered, Error> {
-        let prepared = self.prepared(&seen, &asked.query, asked.reference).await?;
+    /// A question that dates what it asks by an event, without that event, and the time on the side of it that is meant. The event is
+    /// what answers its own words best.
+    async fn taken_apart(&self, seen: &Seen, mut asked: Asked) -> Result<(Asked, Vec<DateSpan>), Error> {
+        let Some(relative) = Relative::of(&asked.query) else { return Ok((asked, Vec::new())) };
+        let event = self.prepared(seen, &relative.event, asked.reference).await?;
+        let when = seen.read(|state| {
+            let hits = event.best(state, &asked.filter, Breadth::Low, 1)?;
+            let doc = hits.first().and_then(|hit| state.catalog.doc(hit.doc));
+            Ok::<_, Error>(doc.and_then(|it| Timestamp::from_microsecond(it.when().0).ok()))
+        })?;
+        let Some(when) = when else { return Ok((asked, Vec::new())) };
+        asked.query.clone_from(&relative.asked);
+        Ok((asked, vec![relative.span(when)]))
+    }
+
+    /// A search of views that have everything up to `promised`; it asks for these times, too.
+    pub(crate) async fn ask_views(
+        &self,
+        seen: Seen,
+        asked: Asked,
+        promised: u64,
+        times: Vec<DateSpan>,
+    ) -> Result<Answered, Error> {
+        let mut prepared = self.prepared(&seen, &asked.query, asked.reference).await?;
+        prepared.question.dates.extend(times);
         let mode = prepared.mode();
         let ranked = tokio::task::spawn_blocking(move || {
             let found = seen.read(|state| {

@@ -1,0 +1,132 @@
+//! Questions that date what they ask by another event: "What did Ann play before she moved to Porto?" The event is looked up first, and
+//! its day then dates the question.
+
+use jiff::Timestamp;
+
+use super::question::{DateSpan, Precision};
+use crate::view::keyword::analyse::terms;
+
+/// Which side of the event is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What was before it.
+    Before,
+    /// What came after it.
+    After,
+}
+
+/// A question taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relative {
+    /// What is asked, without the event where enough is left.
+    pub asked: String,
+    /// The event.
+    pub event: String,
+    /// On which side of it.
+    pub side: Side,
+}
+
+/// Words after which the event follows, the longer first.
+const LEADING: [(&str, Side); 16] = [
+    (" before ", Side::Before),
+    (" prior to ", Side::Before),
+    (" after ", Side::After),
+    (" since ", Side::After),
+    (" antes de que ", Side::Before),
+    (" antes de ", Side::Before),
+    (" después de que ", Side::After),
+    (" después de ", Side::After),
+    (" desde que ", Side::After),
+    (" до того, как ", Side::Before),
+    (" до того как ", Side::Before),
+    (" перед тем как ", Side::Before),
+    (" перед тем, как ", Side::Before),
+    (" после того, как ", Side::After),
+    (" после того как ", Side::After),
+    (" после ", Side::After),
+];
+/// Words that the event comes before.
+const TRAILING: [(&str, Side); 6] = [
+    ("前に", Side::Before),
+    ("後に", Side::After),
+    ("てから", Side::After),
+    ("전에", Side::Before),
+    ("후에", Side::After),
+    ("뒤에", Side::After),
+];
+/// Fewer words than these do not say what is looked for; then the whole question does.
+const TERMS_MIN: usize = 2;
+
+impl Relative {
+    /// None for a question that names no event by such a word.
+    pub fn of(question: &str) -> Option<Self> {
+        let lower = question.to_lowercase();
+        // Where lower case has other lengths, as in Turkish, places in one are none in the other.
+        if lower.len() != question.len() {
+            return None;
+        }
+        let leading = LEADING.iter().find_map(|(word, side)| {
+            let at = lower.find(word)?;
+            Some((question.get(..at)?, question.get(at + word.len()..)?, *side))
+        });
+        let trailing = || {
+            TRAILING.iter().find_map(|(word, side)| {
+                let at = lower.find(word)?;
+                Some((question.get(at + word.len()..)?, question.get(..at)?, *side))
+            })
+        };
+        let (rest, event, side) = leading.or_else(trailing)?;
+        let event = event.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if terms(event).is_empty() {
+            return None;
+        }
+        let asked = if terms(rest).len() < TERMS_MIN { question } else { rest };
+        Some(Self { asked: asked.to_owned(), event: event.to_owned(), side })
+    }
+
+    /// All time on its side of an event.
+    pub fn span(&self, event: Timestamp) -> DateSpan {
+        let (start, end) = match self.side {
+            Side::Before => (Timestamp::MIN, event),
+            Side::After => (event, Timestamp::MAX),
+        };
+        DateSpan { start, end, precision: Precision::Month }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_taken_out_in_each_language() {
+        // Why: its words would else find the event itself, which is not what is asked for.
+        for (question, asked, event, side) in [
+            (
+                "Which sport did Ann play before she moved to Porto?",
+                "Which sport did Ann play",
+                "she moved to Porto",
+                Side::Before,
+            ),
+            ("What did Ann do after the fire?", "What did Ann do after the fire?", "the fire", Side::After),
+            ("¿Qué tocaba Ana antes de mudarse a Oporto?", "¿Qué tocaba Ana", "mudarse a Oporto", Side::Before),
+            ("Что Анна купила после переезда?", "Что Анна купила", "переезда", Side::After),
+            ("引っ越す前に何の楽器を習っていた?", "何の楽器を習っていた?", "引っ越す", Side::Before),
+            ("이사하기 전에 무슨 악기를 배웠어?", " 무슨 악기를 배웠어?", "이사하기", Side::Before),
+        ] {
+            let found = Relative::of(question);
+            let expected = Relative { asked: asked.to_owned(), event: event.to_owned(), side };
+            assert_eq!(found, Some(expected), "{question}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_event_stays_whole() {
+        // Why: a word that only looks like it must not tear a question apart.
+        for question in
+            ["What is Ann's favourite afternoon tea?", "Was it there before?", "before", "", "前に", "İ before x"]
+        {
+            assert_eq!(Relative::of(question), None, "{question}");
+        }
+    }
+}
