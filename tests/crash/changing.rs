@@ -28,18 +28,14 @@ async fn tell(served: &Served) {
 }
 
 async fn remember(served: &Served, content: &str) {
-    let remember = profile::Remember {
-        profile: PROFILE.to_owned(),
-        content: content.to_owned(),
-        ..profile::Remember::default()
-    };
+    let remember =
+        profile::Remember { profile: PROFILE.to_owned(), content: content.to_owned(), ..profile::Remember::default() };
     served.call(remember).await;
 }
 
 /// How a question was answered, and its first result. No search may fail, whatever the model does.
 async fn asked(served: &Served, query: &str) -> (String, String) {
-    let search =
-        profile::Search { profile: PROFILE.to_owned(), query: query.to_owned(), ..profile::Search::default() };
+    let search = profile::Search { profile: PROFILE.to_owned(), query: query.to_owned(), ..profile::Search::default() };
     let found = served.call(search).await;
     let first = found.memories.first().and_then(|memory| memory.content.clone().flatten());
     (found.mode, first.unwrap_or_default())

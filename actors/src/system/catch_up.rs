@@ -37,7 +37,8 @@ pub(super) async fn run(inner: Arc<Inner>) {
         () = tokio::time::sleep(BEGIN_AFTER) => {}
         _ = stopping.wait_for(|stopping| *stopping) => return,
     }
-    let walking = CatchUp { inner: &inner, embed, until: inner.environment.log.head(), met: HashSet::new(), documents: 0 };
+    let walking =
+        CatchUp { inner: &inner, embed, until: inner.environment.log.head(), met: HashSet::new(), documents: 0 };
     tokio::select! {
         walked = walking.run() => {
             if let Err(reason) = walked {

@@ -76,8 +76,7 @@ impl System {
         let log = open_log(&options, &listeners).await?;
         let Options { limits, embedder, extractor, narrator, clock, queue, .. } = options;
         let has_model = embedder.is_some();
-        let embed =
-            embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, &limits)).transpose()?;
+        let embed = embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, &limits)).transpose()?;
         let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
         let shelf = Arc::new(Notebooks::new(log.clone(), &limits));
         let projector = Arc::new(Projector::start(log.clone(), Arc::clone(&registry))?);

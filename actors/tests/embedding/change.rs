@@ -19,7 +19,7 @@ fn harbour() -> memlog_actors::api::profile::Search {
 async fn searches_and_saves_go_on_while_all_is_embedded_anew() {
     let (world, first, second) = (World::new(1), Letters::new(7), Letters::new(8));
     let system = world.start(Some(&first)).await;
-    tell(&system, "ann", 100).await;
+    tell(&system, "ann", 0..100).await;
     assert_eq!(mode(&system, harbour()).await, "hybrid");
     system.stop().await;
     drop(system);
@@ -63,7 +63,7 @@ async fn what_nobody_uses_is_caught_up_with() {
     let (world, first, second) = (World::new(1), Letters::new(7), Letters::new(8));
     let system = world.start(Some(&first)).await;
     for profile in ["ann", "ben", "cem"] {
-        tell(&system, profile, 20).await;
+        tell(&system, profile, 0..20).await;
         assert_eq!(mode(&system, question(profile, "harbour")).await, "hybrid");
     }
     until("the first walk", || !system.health().catching_up).await;
@@ -89,9 +89,9 @@ async fn what_nobody_uses_is_caught_up_with() {
 async fn what_was_stored_without_a_model_is_embedded_when_there_is_one() {
     let (world, model) = (World::new(1), Letters::new(7));
     let system = world.start(None).await;
-    tell(&system, "ann", 30).await;
-    for _ in 0..3 {
-        tell(&system, "bulk", 500).await;
+    tell(&system, "ann", 0..30).await;
+    for batch in 0..3 {
+        tell(&system, "bulk", batch * 500..batch * 500 + 500).await;
     }
     assert!(!system.health().catching_up);
     system.stop().await;
@@ -104,7 +104,7 @@ async fn what_was_stored_without_a_model_is_embedded_when_there_is_one() {
     assert_eq!(mode(&system, harbour()).await, "hybrid", "few enough to wait for");
     until("the walk", || !system.health().catching_up).await;
     assert_eq!(mode(&system, question("bulk", "harbour number 7")).await, "hybrid");
-    assert_eq!(model.count(Passage), 530);
+    assert_eq!(model.count(Passage), 1_530);
     system.stop().await;
 }
 

@@ -16,7 +16,7 @@ async fn busy(world: &World, model: &std::sync::Arc<Letters>) -> System {
     say(&system, "ann", "The cat is called Miso").await;
     assert_eq!(mode(&system, question("ann", "what?")).await, "hybrid");
     model.shut();
-    tell(&system, "bulk", 40).await;
+    tell(&system, "bulk", 0..40).await;
     // Whoever loads the views puts the profile in line.
     let views = memlog_actors::api::profile::Memories { profile: "bulk".to_owned(), ..Default::default() };
     system.profile_memories(&acme(), views).await.expect("listed");
@@ -97,7 +97,10 @@ async fn past_the_bound_a_question_is_refused() {
     until("two in line", || system.health().questions_pending == 2).await;
     let refused = ask(&system, question("ann", "one more?")).await.expect_err("refused");
     assert_eq!(refused.kind, Kind::Unavailable);
-    assert_eq!((refused.fields["limit"].as_u64(), refused.fields["field"].as_str()), (Some(2), Some("embed_queries_max")));
+    assert_eq!(
+        (refused.fields["limit"].as_u64(), refused.fields["field"].as_str()),
+        (Some(2), Some("embed_queries_max"))
+    );
     assert!(refused.fields["retry_after_ms"].as_u64().is_some_and(|wait| wait > 0));
     asking.abort_all();
     while asking.join_next().await.is_some() {}

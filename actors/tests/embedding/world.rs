@@ -1,6 +1,7 @@
 //! A system on a folder that outlives it, with a model that a test holds still and asks what it was given.
 
 use std::{
+    ops::Range,
     sync::{
         Arc, Condvar, Mutex,
         atomic::{AtomicI64, Ordering},
@@ -177,16 +178,15 @@ pub(crate) async fn say(system: &System, profile: &str, content: &str) -> String
     system.profile_remember(&acme(), request).await.expect("stored").reply.memory.id
 }
 
-/// Tells a profile so many messages in one go.
-pub(crate) async fn tell(system: &System, profile: &str, count: usize) {
+/// Tells a profile messages of these numbers in one go.
+pub(crate) async fn tell(system: &System, profile: &str, numbers: Range<usize>) {
     let message = |number: usize| Message {
         role: "user".to_owned(),
         content: format!("Harbour number {number} lies in the north"),
         ..Message::default()
     };
-    let messages = (0..count).map(message).collect();
-    let request =
-        Ingest { profile: profile.to_owned(), messages, session_id: None, wait: None, timeout_s: None };
+    let messages = numbers.map(message).collect();
+    let request = Ingest { profile: profile.to_owned(), messages, session_id: None, wait: None, timeout_s: None };
     system.profile_ingest(&acme(), request).await.expect("told");
 }
 

@@ -8,11 +8,11 @@ use memlog_events::{
 };
 
 use super::{
-    EmbedQueue, NotEmbedded,
     super::{
         indexed::{chunks, content_of, words_of},
         profile::{Finished, Pending, ProfileViews, from_bytes, to_bytes},
     },
+    EmbedQueue, NotEmbedded,
     line::{Asked, Lane, Next},
 };
 use crate::port::Purpose;
