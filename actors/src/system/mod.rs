@@ -16,6 +16,7 @@ mod gate;
 mod ingest;
 mod jobs;
 mod keeper;
+mod languages;
 pub(crate) mod lookup;
 mod memories;
 mod notebooks;
@@ -41,6 +42,7 @@ use std::{
 };
 
 pub use feed::{Change, Feed};
+pub use languages::Languages;
 use memlog_events::ids::{Digest, Position, Scope};
 pub use rebuild::Rebuilt;
 pub use start::StartError;
