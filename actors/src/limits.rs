@@ -135,8 +135,17 @@ pub struct Limits {
     pub past_views_max: usize,
     /// How long a search waits for the profile's pending chunks to be embedded before it is 504.
     pub embed_wait_ms_max: u64,
-    /// Threads that embed.
+    /// Threads that embed, questions and what is stored together; at most half of them, rounded up, what is stored.
     pub embed_threads: usize,
+    /// Questions that wait for the embedding model at once; past it `unavailable_error`. As many as a door has calls under way.
+    pub embed_queries_max: usize,
+    /// Questions whose vectors are remembered, in memory alone; 0 remembers none.
+    pub query_cache_entries_max: usize,
+    /// Memory for them: some 1.7 KB each.
+    pub query_cache_bytes_max: u64,
+    /// How long one is remembered after it was last asked: a question is what somebody typed, and not kept for longer than a
+    /// conversation pauses.
+    pub query_cache_idle_ms_max: u64,
     /// Extractions running at once in this process.
     pub workers: usize,
     /// Tries before a job is failed. With the waits between them it takes some four minutes, as long as a model may be away.
@@ -173,6 +182,7 @@ impl Limits {
             ("past_views_max", self.past_views_max as u64, 1),
             ("embed_wait_ms_max", self.embed_wait_ms_max, 1),
             ("embed_threads", self.embed_threads as u64, 1),
+            ("embed_queries_max", self.embed_queries_max as u64, 1),
             ("job_attempts_max", u64::from(self.job_attempts_max), 1),
             ("image_bytes_max", self.image_bytes_max, 1),
             ("image_pixels_max", self.image_pixels_max, 1),
@@ -198,7 +208,11 @@ impl Default for Limits {
             views_idle_ms_max: 600_000,
             past_views_max: 8,
             embed_wait_ms_max: 30_000,
-            embed_threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
+            embed_threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            embed_queries_max: 1_024,
+            query_cache_entries_max: 2_000,
+            query_cache_bytes_max: 4 << 20,
+            query_cache_idle_ms_max: 600_000,
             workers: 1,
             job_attempts_max: 12,
             delete_wait_ms_max: 300_000,

@@ -5,7 +5,7 @@ mod llm;
 
 use std::path::Path;
 
-use memlog_actors::{api::audit::Stats, port::Embedder as _};
+use memlog_actors::{api::audit::Stats, port::Embedder as _, system::Languages};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -17,7 +17,10 @@ use super::{
     settings::Settings,
     tables::pairs,
 };
-use crate::door::connect;
+use crate::{
+    door::connect,
+    embed::{Encoder, LoadError},
+};
 
 /// Nothing to say.
 #[derive(Debug, clap::Args)]
@@ -77,13 +80,17 @@ const LIMITS_OF_ERASURE: [&str; 4] = [
 
 impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
-        let mut checks = vec![model(&settings), nats_server().await];
+        let model = backend::model(settings.model.as_deref());
+        let mut checks = vec![found(&model), nats_server().await];
         checks.extend(llm::model(&settings).await);
         if settings.nats.is_none() {
             checks.extend(host::folder("data folder", &settings.data));
             checks.push(vault(&settings));
         }
-        checks.push(log(&settings, &screen).await);
+        let (log, languages) = log(&settings, &screen).await;
+        checks.push(log);
+        let english_only = model.is_ok_and(|model| model.is_english_only());
+        checks.extend(languages.filter(|_| english_only).and_then(foreign));
         let failed = checks.iter().any(|check| check.level == Level::Fail);
         let report = Report {
             version: env!("CARGO_PKG_VERSION"),
@@ -113,11 +120,26 @@ fn in_force(settings: &Settings) -> Value {
     })
 }
 
-fn model(settings: &Settings) -> Check {
-    match backend::model(settings.model.as_deref()) {
+fn found(model: &Result<Encoder, LoadError>) -> Check {
+    match model {
         Ok(model) => Check::ok("model", format!("{}, {} dimensions", model.name(), model.dimensions())),
         Err(error) => Check::warn("model", error.to_string(), "without it memlog works and searches by keyword alone"),
     }
+}
+
+/// Texts that tell of a folder; in fewer a greeting would decide.
+const TOLD_MIN: u64 = 20;
+
+/// The English model finds texts in other languages by their words alone, and nothing else says so.
+fn foreign(Languages { told, english }: Languages) -> Option<Check> {
+    let foreign = told - english;
+    (told >= TOLD_MIN && 2 * foreign > told).then(|| {
+        Check::warn(
+            "languages",
+            format!("{foreign} of the newest {told} texts are not in English, all that the model has learnt"),
+            "deploy/fetch-model multilingual, then start with --model multilingual: it is a change in the background",
+        )
+    })
 }
 
 async fn nats_server() -> Check {
@@ -152,14 +174,15 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 /// Opens the log, or asks the server for its head.
-async fn log(settings: &Settings, screen: &Screen) -> Check {
+async fn log(settings: &Settings, screen: &Screen) -> (Check, Option<Languages>) {
     if settings.nats.is_none() && is_empty(&settings.data) {
-        return Check::ok("log", "not there yet; the first write begins it");
+        return (Check::ok("log", "not there yet; the first write begins it"), None);
     }
     let backend = match Backend::open(settings, screen, Model::Unused, Folder::Needed).await {
         Ok(backend) => backend,
         Err(Fail::Start(error @ memlog_actors::system::StartError::InUse(_))) => {
-            return Check::warn("log", error.to_string(), "`memlog doctor --nats URL` asks that process");
+            let todo = "`memlog doctor --nats URL` asks that process";
+            return (Check::warn("log", error.to_string(), todo), None);
         }
         Err(fail) => {
             let todo = match &fail {
@@ -168,12 +191,16 @@ async fn log(settings: &Settings, screen: &Screen) -> Check {
                 }
                 other => other.hint().unwrap_or_else(|| "put right what it names".to_owned()),
             };
-            return Check::fail("log", fail.to_string(), todo);
+            return (Check::fail("log", fail.to_string(), todo), None);
         }
     };
     let counted = backend.call(&settings.context(), Stats {}).await;
+    let languages = match &backend {
+        Backend::Embedded(system) => system.languages().await.ok(),
+        Backend::Remote(_) => None,
+    };
     backend.close().await;
-    match counted {
+    let check = match counted {
         Ok(stats) => Check::ok(
             "log",
             format!(
@@ -182,7 +209,8 @@ async fn log(settings: &Settings, screen: &Screen) -> Check {
             ),
         ),
         Err(fail) => Check::fail("log", fail.to_string(), "`memlog verify` says where"),
-    }
+    };
+    (check, languages)
 }
 
 fn people(report: &Report) -> String {
@@ -224,4 +252,19 @@ fn flat(value: &Value) -> Vec<(String, String)> {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Whoever writes in another language finds little by meaning with the English model, and nothing else would tell.
+    #[test]
+    fn most_texts_in_other_languages_are_told_of() {
+        let told = |told, english| foreign(Languages { told, english }).map(|check| check.finding);
+        assert_eq!(told(19, 0), None, "too few to tell");
+        assert_eq!(told(20, 10), None, "half of them is not most");
+        let finding = told(20, 9).expect("told");
+        assert!(finding.starts_with("11 of the newest 20 texts are not in English"), "{finding}");
+    }
 }

@@ -68,6 +68,11 @@ impl Encoder {
         Ok(Encoder { known, bert, splitter, fingerprint, scratches: Mutex::default() })
     }
 
+    /// Whether it has learnt English alone.
+    pub fn is_english_only(&self) -> bool {
+        self.known.english_only
+    }
+
     /// The numbers of a text's word pieces, cut to what the model looks at.
     fn tokens(&self, text: &str, purpose: Purpose) -> Result<Vec<u32>, EmbedFailed> {
         let max = self.known.tokens_max;

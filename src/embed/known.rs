@@ -32,6 +32,8 @@ pub(super) struct Known {
     pub(super) fetch: &'static str,
     /// Word pieces of a text that are looked at, the two marks around it included.
     pub(super) tokens_max: usize,
+    /// Whether it has learnt English alone.
+    pub(super) english_only: bool,
     /// What goes before a question and before a passage.
     before: [&'static str; 2],
     /// Cosine of a question and a passage from which they may be about the same though they share no word.
@@ -59,6 +61,7 @@ pub(super) const MINILM: Known = Known {
     ],
     fetch: "deploy/fetch-model",
     tokens_max: 256,
+    english_only: true,
     before: ["", ""],
     cosine_floor: MINILM_COSINE_FLOOR,
 };
@@ -73,6 +76,7 @@ pub(super) const MULTILINGUAL: Known = Known {
     pinned: &[(PACKED, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f")],
     fetch: "deploy/fetch-model multilingual",
     tokens_max: 512,
+    english_only: false,
     before: ["query: ", "passage: "],
     cosine_floor: 0.80,
 };

@@ -8,6 +8,7 @@ mod grep;
 mod load;
 mod world;
 
+mod changing;
 mod forgetting;
 mod rebuilding;
 mod soaking;

@@ -37,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(90);
 const PING_MAX: Duration = Duration::from_millis(500);
 /// Set to `required` by `deploy/test` when it has the model, so that a proof can then not be skipped unseen.
 const MODEL_VARIABLE: &str = "MEMLOG_TEST_MODEL";
+/// The same of the multilingual one.
+const MULTILINGUAL_VARIABLE: &str = "MEMLOG_TEST_MULTILINGUAL";
 
 /// Where memlog's NATS server comes from.
 enum Transport {
@@ -76,11 +78,21 @@ impl World {
 
     /// From now on processes find the embedding model, if this machine has it; whether it does.
     pub(crate) fn bring_model(&mut self) -> bool {
-        match ModelFolder::find(None) {
+        self.bring("minilm", MODEL_VARIABLE)
+    }
+
+    /// The same of the multilingual one, in its place.
+    pub(crate) fn bring_multilingual(&mut self) -> bool {
+        self.bring("multilingual", MULTILINGUAL_VARIABLE)
+    }
+
+    fn bring(&mut self, name: &str, variable: &str) -> bool {
+        self.model = None;
+        match ModelFolder::find(Some(Path::new(name))) {
             Ok(folder) => self.model = Some(folder.path().to_owned()),
             Err(error) => {
-                let required = std::env::var(MODEL_VARIABLE).is_ok_and(|value| value == "required");
-                assert!(!required, "{MODEL_VARIABLE} says that there is a model: {error}");
+                let required = std::env::var(variable).is_ok_and(|value| value == "required");
+                assert!(!required, "{variable} says that there is a model: {error}");
                 eprintln!("SKIPPED, nothing was tested with vectors: {error}");
             }
         }

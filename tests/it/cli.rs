@@ -13,6 +13,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use memlog::embed::ModelFolder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -371,4 +372,34 @@ fn the_doctor_names_what_is_missing_and_what_to_do() {
     assert_eq!([level("model"), level("log"), level("data folder")], ["warn", "ok", "ok"]);
     memlog.remember("The ferns need water on Friday.");
     assert!(memlog.ok(&["doctor"]).contains("deploy/fetch-model"));
+}
+
+// A folder in Spanish is searched by its words alone as long as the model has learnt English; one command mends that.
+#[test]
+fn the_doctor_names_the_model_for_other_languages() {
+    let model = match ModelFolder::find(Some(Path::new("minilm"))) {
+        Ok(model) => model,
+        Err(error) => {
+            let required = std::env::var("MEMLOG_TEST_MODEL").is_ok_and(|value| value == "required");
+            assert!(!required, "{error}");
+            return eprintln!("SKIPPED: {error}");
+        }
+    };
+    let hint = |sentence: &str| {
+        let memlog = Memlog::new();
+        let file = memlog.data().join("chat.jsonl");
+        let line = |number| format!("{{\"role\":\"user\",\"content\":\"{sentence} {number}.\"}}\n");
+        std::fs::write(&file, (0..20).map(line).collect::<String>()).unwrap();
+        memlog.ok(&["ingest", file.to_str().unwrap(), "--no-wait"]);
+        let output = memlog.command(&["doctor", "--json"]).env("MEMLOG_MODEL_DIR", model.path()).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["about"] == "languages").cloned()
+    };
+    let found = hint("Ayer fui con mi hermana a la playa número").expect("told");
+    assert_eq!(
+        (&found["level"], found["todo"].as_str().unwrap().contains("--model multilingual")),
+        (&"warn".into(), true)
+    );
+    assert_eq!(hint("Yesterday I went to the beach with my sister number"), None);
 }

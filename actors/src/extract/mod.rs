@@ -27,6 +27,15 @@ mod verbs;
 
 pub(crate) use turn::shown;
 
+/// Whether a text is in English, as far as its script and its small words tell.
+pub(crate) fn is_english(text: &str) -> Option<bool> {
+    match language::of(text) {
+        language::Language::English => Some(true),
+        language::Language::Unknown if text.is_ascii() => None,
+        _ => Some(false),
+    }
+}
+
 /// The extractor that needs no model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Local;

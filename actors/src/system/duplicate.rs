@@ -21,7 +21,6 @@ use crate::{
         Place,
         record::{LETTER_BY_LETTER, Stored},
     },
-    port::{Embedder, Purpose},
     same::{Author, Statement},
     view::{
         State,
@@ -129,19 +128,13 @@ impl System {
     /// How alike two texts are: the cosine of their vectors; without a model that answers in time, the share of words.
     async fn similarity(&self, one: &str, two: &str) -> f32 {
         if let Some(embed) = self.inner.registry.embed() {
-            let (embedder, texts) = (Arc::clone(embed.embedder()), [one.to_owned(), two.to_owned()]);
-            let embedded = tokio::task::spawn_blocking(move || cosine(embedder.as_ref(), &texts));
-            if let Ok(Ok(Some(cosine))) = tokio::time::timeout(SIMILARITY_WAIT_MAX, embedded).await {
-                return cosine;
+            let embedded = async { tokio::try_join!(embed.passage(one), embed.passage(two)) };
+            if let Ok(Ok((one, two))) = tokio::time::timeout(SIMILARITY_WAIT_MAX, embedded).await {
+                return one.iter().zip(&two).map(|(one, two)| one * two).sum();
             }
         }
         let (ones, twos) = (terms(one), terms(two));
         let shared = ones.iter().filter(|term| twos.contains(term)).count();
         2.0 * shared as f32 / (ones.len() + twos.len()).max(1) as f32
     }
-}
-
-fn cosine(embedder: &dyn Embedder, [one, two]: &[String; 2]) -> Option<f32> {
-    let [one, two] = [one, two].map(|text| embedder.embed(text, Purpose::Passage).ok());
-    Some(one?.iter().zip(&two?).map(|(one, two)| one * two).sum())
 }

@@ -1,7 +1,7 @@
 //! The candidate search that `profile.search`, `profile.recall`, `thread.search` and context cards have in common: the question is
 //! embedded once, and every filter sits inside the search.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, time::Duration};
 
 use jiff::{Timestamp, civil::Date};
 use memlog_events::ids::Micros;
@@ -12,13 +12,12 @@ use super::{
     bound::Bound,
     filter,
     lookup::{RETRY_MS, panicked},
-    past::{Moment, Seen},
+    past::{Moment, Seen, not_embedded},
 };
 use crate::{
     api::{Error, record::ItemType},
     domain::Place,
     extract::dates,
-    port::Purpose,
     recall::{Breadth, Corpus, DateSpan, Hit, Question, Relative, rank},
     view::{
         State,
@@ -239,33 +238,34 @@ impl System {
         Ok(Prepared { question, vector, floor, now: self.now() })
     }
 
-    /// The query's vector, once the views have all the vectors they are waiting for; none without a model, nor while what
-    /// another model had embedded is embedded anew.
+    /// The query's vector, once the views have all the vectors they are waiting for; none without a model, nor while the pool
+    /// catches up with what another model had embedded.
     async fn embed_query(&self, seen: &Seen, query: &str) -> Result<Option<Vec<f32>>, Error> {
         let Some(embed) = self.inner.registry.embed() else { return Ok(None) };
-        if seen.read(State::is_reembedding) {
+        let (Seen::Present(views) | Seen::Past(views)) = seen;
+        if seen.read(State::is_behind) {
             return Ok(None);
         }
-        if let Seen::Present(views) = seen
-            && views.pending() > 0
-        {
-            let scope = views.place.key.scope;
+        let scope = views.place.key.scope;
+        if views.pending() > 0 {
             let hurry = embed.hurry(scope);
             let wait = Duration::from_millis(self.limits().embed_wait_ms_max);
             let waited = tokio::time::timeout(wait, views.wait_embedded()).await;
             drop(hurry);
-            let late = |_| {
-                Error::timeout("what was stored last is still being embedded; ask again")
-                    .with("retry_after_ms", RETRY_MS)
-            };
-            if !waited.map_err(late)? {
-                return Err(Error::unavailable("the profile's views were dropped meanwhile", RETRY_MS));
+            match (waited, seen) {
+                (Ok(true), _) => {}
+                // Of the past nothing was promised to be found by meaning, and by words it is.
+                (_, Seen::Past(_)) => return Ok(None),
+                (Ok(false), Seen::Present(_)) => {
+                    return Err(Error::unavailable("the profile's views were dropped meanwhile", RETRY_MS));
+                }
+                (Err(_), Seen::Present(_)) => {
+                    let late = Error::timeout("what was stored last is still being embedded; ask again");
+                    return Err(late.with("retry_after_ms", RETRY_MS));
+                }
             }
         }
-        let (embedder, query) = (Arc::clone(embed.embedder()), query.to_owned());
-        let embedded = tokio::task::spawn_blocking(move || embedder.embed(&query, Purpose::Query)).await;
-        let embedded = embedded.map_err(panicked)?;
-        embedded.map(Some).map_err(|error| Error::unavailable(error.to_string(), RETRY_MS))
+        embed.question(scope, query, self.now()).await.map(Some).map_err(not_embedded)
     }
 
     /// The dates that a question names, counted from its reference date.

@@ -48,6 +48,9 @@ pub(super) async fn run(inner: Arc<Inner>) {
         inner.notes.passivate(now).await;
         inner.registry.drop_idle(now);
         inner.shelf.drop_idle(now);
+        if let Some(embed) = inner.registry.embed() {
+            embed.drop_idle(now);
+        }
         if let Err(error) = inner.expire().await {
             tracing::error!(%error, "what has expired could not be erased; it stays unreachable and is tried again");
         }

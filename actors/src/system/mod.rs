@@ -5,6 +5,7 @@
 
 mod audit;
 mod bound;
+mod catch_up;
 mod command;
 mod cursor;
 pub(crate) mod duplicate;
@@ -15,6 +16,7 @@ mod gate;
 mod ingest;
 mod jobs;
 mod keeper;
+mod languages;
 pub(crate) mod lookup;
 mod memories;
 mod notebooks;
@@ -40,6 +42,7 @@ use std::{
 };
 
 pub use feed::{Change, Feed};
+pub use languages::Languages;
 use memlog_events::ids::{Digest, Position, Scope};
 pub use rebuild::Rebuilt;
 pub use start::StartError;
@@ -96,6 +99,11 @@ pub struct Health {
     pub views_bytes: u64,
     /// Documents of loaded profiles that wait to be embedded.
     pub chunks_pending: u64,
+    /// Questions that wait for the embedding model.
+    pub questions_pending: u64,
+    /// Whether what an earlier run left without a vector of this model, in whichever profile, is still being looked for or
+    /// embedded.
+    pub catching_up: bool,
     /// Jobs accepted and not done.
     pub jobs_open: u64,
 }
@@ -144,6 +152,7 @@ pub(crate) struct Inner {
     /// Namespaces by their digests, as far as callers have named them.
     namespaces: Mutex<HashMap<[u8; 16], String>>,
     tasks: Mutex<JoinSet<()>>,
+    catching_up: watch::Sender<bool>,
     pub(crate) stopping: watch::Sender<bool>,
     listeners: Arc<start::Listeners>,
 }
@@ -179,6 +188,8 @@ impl System {
             profiles_loaded: inner.registry.loaded() as u64,
             views_bytes: inner.registry.bytes() + inner.shelf.bytes(),
             chunks_pending: inner.registry.pending(),
+            questions_pending: inner.registry.embed().map_or(0, |embed| embed.questions()),
+            catching_up: *inner.catching_up.borrow(),
             jobs_open: inner.promises.count(),
         }
     }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     api::{AsOf, Error},
     domain::Place,
-    view::{NotLoaded, ProfileViews, State},
+    view::{NotLoaded, ProfileViews, State, embedding::NotEmbedded},
 };
 
 /// What a read is true for.
@@ -39,17 +39,15 @@ impl Moment {
 pub(crate) enum Seen {
     /// Of now.
     Present(Arc<ProfileViews>),
-    /// Of the past.
-    Past(Arc<State>),
+    /// Of the past; they never change but for vectors that were missing.
+    Past(Arc<ProfileViews>),
 }
 
 impl Seen {
     /// Reads; keep it short.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        match self {
-            Self::Present(views) => look(&views.read()),
-            Self::Past(state) => look(state),
-        }
+        let (Self::Present(views) | Self::Past(views)) = self;
+        look(&views.read())
     }
 }
 
@@ -113,5 +111,14 @@ pub(crate) fn not_loaded(error: NotLoaded) -> Error {
             Error::unavailable(error.to_string(), RETRY_MS).with("field", "memory_budget_bytes").with("limit", *budget)
         }
         NotLoaded::Log(_) | NotLoaded::Late => Error::unavailable(error.to_string(), RETRY_MS),
+    }
+}
+
+/// A question that has no vector, as an error of the API.
+pub(crate) fn not_embedded(error: NotEmbedded) -> Error {
+    let unavailable = Error::unavailable(error.to_string(), RETRY_MS);
+    match error {
+        NotEmbedded::Full { limit } => unavailable.with("field", "embed_queries_max").with("limit", limit),
+        _ => unavailable,
     }
 }

@@ -17,7 +17,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Inner, Options, System, gate::Gate, keeper, saying::Sayings};
+use super::{Inner, Options, System, catch_up, gate::Gate, keeper, saying::Sayings};
 use crate::{
     entity::{Directory, Environment},
     jobs::{LocalQueue, Outbox, Worker},
@@ -75,8 +75,8 @@ impl System {
         let listeners = Arc::new(Listeners::default());
         let log = open_log(&options, &listeners).await?;
         let Options { limits, embedder, extractor, narrator, clock, queue, .. } = options;
-        let embed =
-            embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, limits.embed_threads)).transpose()?;
+        let has_model = embedder.is_some();
+        let embed = embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, &limits)).transpose()?;
         let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
         let shelf = Arc::new(Notebooks::new(log.clone(), &limits));
         let projector = Arc::new(Projector::start(log.clone(), Arc::clone(&registry))?);
@@ -117,6 +117,7 @@ impl System {
             promises: outbox.promises(),
             namespaces: Mutex::new(HashMap::new()),
             tasks: Mutex::new(JoinSet::new()),
+            catching_up: watch::Sender::new(has_model),
             stopping: watch::Sender::new(false),
             listeners,
         });
@@ -146,12 +147,13 @@ impl System {
         inner.notes.sleep_all().await;
         let inner = Arc::clone(inner);
         let closed = tokio::task::spawn_blocking(move || {
-            inner.environment.log.close();
-            inner.listeners.set(None);
-            inner.projector.close();
+            // While the log still takes the vectors that were just made.
             if let Some(embed) = inner.registry.embed() {
                 embed.close();
             }
+            inner.environment.log.close();
+            inner.listeners.set(None);
+            inner.projector.close();
         });
         if let Err(error) = closed.await {
             tracing::error!(%error, "closing the log panicked");
@@ -209,5 +211,6 @@ impl System {
             tasks.spawn(worker.clone().run());
         }
         tasks.spawn(keeper::run(Arc::clone(inner)));
+        tasks.spawn(catch_up::run(Arc::clone(inner)));
     }
 }

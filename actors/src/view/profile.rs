@@ -50,8 +50,8 @@ pub struct State {
     /// Documents that have no vector yet, oldest first.
     pending: VecDeque<u32>,
     waiting: HashSet<u32>,
-    /// Those of the pending that have a vector of another model: what was embedded before the model was changed.
-    outdated: HashSet<u32>,
+    /// See [`State::is_behind`].
+    behind: bool,
 }
 
 impl State {
@@ -62,7 +62,7 @@ impl State {
             vectors: model.map(|model| Vectors::new(model.dimensions, Limits::default())),
             pending: VecDeque::new(),
             waiting: HashSet::new(),
-            outdated: HashSet::new(),
+            behind: false,
         }
     }
 
@@ -150,18 +150,18 @@ impl State {
         }
         // Its place among the pending stays, so that whoever counts what is done with counts it, too.
         self.waiting.remove(&doc);
-        self.outdated.remove(&doc);
     }
 
-    /// Whether documents wait to be embedded anew because the model was changed. That may take minutes, in which meaning knows
-    /// only a part of what there is.
-    pub fn is_reembedding(&self) -> bool {
-        !self.outdated.is_empty()
+    /// Whether, when it was folded, there were documents that another model had embedded, or more without a vector than a search
+    /// could wait for, and the pool has not caught up with them yet. That may take minutes, in which meaning knows only a part of
+    /// what there is; what is stored meanwhile comes behind them.
+    pub fn is_behind(&self) -> bool {
+        self.behind
     }
 
     /// Takes the vectors that the log keeps; what has none stays pending.
     fn take_cached(&mut self, log: &Log, place: &Place, model: Model) -> Result<(), Error> {
-        let mut after = None;
+        let (mut after, mut outdated) = (None, HashSet::new());
         let mut found: HashMap<u32, Vec<(u16, Vec<f32>)>> = HashMap::new();
         loop {
             let page = log.embeddings(place.key.scope, after, PAGE_VECTORS)?;
@@ -170,7 +170,7 @@ impl State {
             for (key, bytes) in page {
                 let Some(doc) = self.catalog.by_slot(key.subject) else { continue };
                 if key.model != model.fingerprint {
-                    self.outdated.insert(doc);
+                    outdated.insert(doc);
                 } else if self.key_of(doc, key.chunk, model) == Some(key)
                     && let Some(vector) = from_bytes(&bytes, model.dimensions)
                 {
@@ -182,7 +182,7 @@ impl State {
             self.embedded(doc, &chunks);
         }
         self.pending.retain(|doc| self.waiting.contains(doc));
-        self.outdated.retain(|doc| self.waiting.contains(doc));
+        self.behind = self.pending.len() > AWAITED_DOCS_MAX || self.pending.iter().any(|doc| outdated.contains(doc));
         Ok(())
     }
 
@@ -213,13 +213,19 @@ impl State {
 
 /// Vectors read from the log at once.
 const PAGE_VECTORS: usize = 1_000;
+/// Documents without a vector that a search of freshly folded views waits for: some four seconds of the English model on one
+/// core. More were stored without a model, or by a process that ended at once, and are caught up with.
+const AWAITED_DOCS_MAX: usize = 1_000;
+/// Documents left at which the pool has caught up: a search waits for so few.
+const CAUGHT_UP_DOCS: usize = 16;
 
 /// A vector as the log keeps it: f32, little-endian.
 pub fn to_bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-fn from_bytes(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
+/// What [`to_bytes`] gave for a vector of that length.
+pub(super) fn from_bytes(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
     let (values, rest) = bytes.as_chunks::<4>();
     let vector: Vec<f32> = values.iter().map(|value| f32::from_le_bytes(*value)).collect();
     (rest.is_empty() && vector.len() == dimensions).then_some(vector)
@@ -249,7 +255,7 @@ pub struct Pending {
 }
 
 impl ProfileViews {
-    pub(super) fn new(place: Place, state: State) -> Self {
+    pub(crate) fn new(place: Place, state: State) -> Self {
         let (position, pending) = (state.catalog.position, state.pending.len() as u64);
         Self {
             place,
@@ -312,7 +318,7 @@ impl ProfileViews {
     }
 
     /// Whether the embedder has something to take.
-    pub(super) fn has_queued(&self) -> bool {
+    pub(crate) fn has_queued(&self) -> bool {
         !self.read().pending.is_empty()
     }
 
@@ -345,8 +351,6 @@ impl ProfileViews {
         let mut state = self.write();
         let take = limit.min(state.pending.len());
         let docs: Vec<u32> = state.pending.drain(..take).collect();
-        // Taken is as good as done: whoever searches now waits for these few as for new ones.
-        state.outdated.retain(|doc| !docs.contains(doc));
         let waiting = docs.into_iter().filter(|doc| state.waiting.contains(doc));
         let taken =
             waiting.filter_map(|doc| Some(Pending { doc, keys: state.catalog.keys_of(state.catalog.doc(doc)?) }));
@@ -362,6 +366,7 @@ impl ProfileViews {
                 state.embedded(finished.doc, &finished.chunks);
             }
         }
+        state.behind &= state.pending.len() > CAUGHT_UP_DOCS;
         drop(state);
         self.finished.send_modify(|count| *count += taken as u64);
     }

@@ -71,10 +71,11 @@ enum CellState {
     Gone,
 }
 
-/// Views of the past, the last used last, and how often each profile erased something since the start.
+/// Views of the past, the last used last, and how often each profile erased something since the start. What is dropped is
+/// released, so that nothing is embedded for it any more.
 #[derive(Default)]
 struct Past {
-    views: VecDeque<(Scope, Position, Arc<State>)>,
+    views: VecDeque<(Scope, Position, Arc<ProfileViews>)>,
     erasures: HashMap<Scope, u64>,
     /// How often `erasures` was emptied; each time every profile counts as having erased something.
     emptied: u64,
@@ -148,7 +149,8 @@ impl Registry {
         }
     }
 
-    async fn fold(&self, place: Place, until: Position) -> Result<State, NotLoaded> {
+    /// A profile's state as of a position, beside the views that are loaded.
+    pub(crate) async fn fold(&self, place: Place, until: Position) -> Result<State, NotLoaded> {
         let (log, model) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()));
         let folded = tokio::task::spawn_blocking(move || State::fold(&log, &place, until, model)).await;
         // The message of a panic may hold content.
@@ -156,8 +158,15 @@ impl Registry {
         folded.map_err(|error| NotLoaded::Log(error.to_string()))
     }
 
-    /// A profile's views as they were at a position, without what was erased since.
-    pub async fn past(&self, place: Place, at: Position) -> Result<Arc<State>, NotLoaded> {
+    /// The views of a profile, if they are loaded.
+    pub(crate) fn live(&self, scope: Scope) -> Option<Arc<ProfileViews>> {
+        let cell = lock(&self.cells).get(&scope).cloned();
+        cell.and_then(|cell| cell.live())
+    }
+
+    /// A profile's views as they were at a position, without what was erased since. What has no vector of this model is embedded
+    /// when there is nothing more urgent.
+    pub async fn past(&self, place: Place, at: Position) -> Result<Arc<ProfileViews>, NotLoaded> {
         let scope = place.key.scope;
         loop {
             let before = {
@@ -168,21 +177,22 @@ impl Registry {
                 }
                 past.erased(scope)
             };
-            let state = Arc::new(self.fold(place, at).await?);
+            let views = Arc::new(ProfileViews::new(place, self.fold(place, at).await?));
             let mut past = lock(&self.past);
             // Something was erased while the past was folded: it may be in what was just read.
             if past.erased(scope) != before {
                 continue;
             }
-            // One that waits for the new model's vectors gets none here; the next reader may find them in the log.
-            if state.is_reembedding() {
-                return Ok(state);
+            past.views.push_back((scope, at, Arc::clone(&views)));
+            while past.views.len() > self.limits.past_views_max
+                && let Some((.., dropped)) = past.views.pop_front()
+            {
+                dropped.release();
             }
-            past.views.push_back((scope, at, Arc::clone(&state)));
-            while past.views.len() > self.limits.past_views_max {
-                past.views.pop_front();
+            if let Some(embed) = self.embed.as_ref().filter(|_| views.has_queued()) {
+                embed.put_behind(&views);
             }
-            return Ok(state);
+            return Ok(views);
         }
     }
 
@@ -286,7 +296,7 @@ impl Registry {
 }
 
 impl Past {
-    fn take(&mut self, scope: Scope, at: Position) -> Option<Arc<State>> {
+    fn take(&mut self, scope: Scope, at: Position) -> Option<Arc<ProfileViews>> {
         let place = self.views.iter().position(|view| (view.0, view.1) == (scope, at))?;
         self.views.remove(place).map(|view| view.2)
     }
@@ -301,7 +311,12 @@ impl Past {
             self.emptied += 1;
         }
         *self.erasures.entry(scope).or_default() += 1;
-        self.views.retain(|view| view.0 != scope);
+        self.views.retain(|(of, _, views)| {
+            if *of == scope {
+                views.release();
+            }
+            *of != scope
+        });
     }
 }
 

@@ -1,0 +1,251 @@
+//! Who is next: questions before passages, profiles that a search waits for before others, what was stored before what is only
+//! caught up with; and nobody waits for ever.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
+
+use memlog_events::ids::Scope;
+use tokio::sync::oneshot;
+
+use super::{super::profile::ProfileViews, NotEmbedded};
+use crate::port::Purpose;
+
+/// Questions answered between two passages while passages wait: under a flood of questions a passage still has some
+/// twentieth of the model's time.
+const QUESTIONS_IN_A_ROW: usize = 16;
+/// Turns of profiles that are in use between two of what is only caught up with.
+const TURNS_IN_A_ROW: usize = 8;
+
+/// A text that somebody waits for.
+pub(super) struct Asked {
+    pub(super) text: String,
+    pub(super) purpose: Purpose,
+    /// Closed once the caller has gone away.
+    pub(super) answer: oneshot::Sender<Result<Vec<f32>, NotEmbedded>>,
+}
+
+/// Why a profile is in line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lane {
+    /// It is in use, and something was stored in it.
+    Stored,
+    /// It is only being caught up with.
+    Behind,
+}
+
+/// What a thread does next.
+pub(super) enum Next {
+    /// Answers somebody.
+    Question(Asked),
+    /// Embeds some documents of a profile, then calls [`Line::back`].
+    Turn(Arc<ProfileViews>, Lane),
+    /// Waits to be woken.
+    Nothing,
+    /// Ends.
+    Closed,
+}
+
+pub(super) struct Line {
+    asked: VecDeque<Asked>,
+    asked_max: usize,
+    /// Questions since the last passage.
+    in_a_row: usize,
+    /// Profiles that have something to embed and that nobody works on.
+    stored: VecDeque<Arc<ProfileViews>>,
+    behind: VecDeque<Arc<ProfileViews>>,
+    /// Turns since the last of those behind.
+    turns: usize,
+    /// Views in line or being worked on, by their address: a profile that is loaded anew has others.
+    known: HashSet<usize>,
+    /// Profiles that searches wait for, and how many.
+    urgent: HashMap<Scope, usize>,
+    /// Threads that embed passages.
+    storing: usize,
+    storing_max: usize,
+    closed: bool,
+}
+
+impl Line {
+    /// Half of the threads embed passages, so that the others answer at once and leave the processor to everybody else; a
+    /// single one does both in turn.
+    pub(super) fn new(threads: usize, asked_max: usize) -> Self {
+        Self {
+            asked: VecDeque::new(),
+            asked_max,
+            in_a_row: 0,
+            stored: VecDeque::new(),
+            behind: VecDeque::new(),
+            turns: 0,
+            known: HashSet::new(),
+            urgent: HashMap::new(),
+            storing: 0,
+            storing_max: threads.div_ceil(2),
+            closed: false,
+        }
+    }
+
+    pub(super) fn ask(&mut self, asked: Asked) -> Result<(), NotEmbedded> {
+        if self.closed {
+            return Err(NotEmbedded::Closed);
+        }
+        if self.asked.len() >= self.asked_max {
+            self.asked.retain(|asked| !asked.answer.is_closed());
+        }
+        if self.asked.len() >= self.asked_max {
+            return Err(NotEmbedded::Full { limit: self.asked_max as u64 });
+        }
+        self.asked.push_back(asked);
+        Ok(())
+    }
+
+    /// Whether a thread is to be woken for it.
+    pub(super) fn put(&mut self, views: &Arc<ProfileViews>, lane: Lane) -> bool {
+        if self.closed {
+            views.end_embedding();
+            return false;
+        }
+        let new = self.known.insert(address(views));
+        if new {
+            self.lane(lane).push_back(Arc::clone(views));
+        }
+        new
+    }
+
+    pub(super) fn hurry(&mut self, scope: Scope) {
+        *self.urgent.entry(scope).or_default() += 1;
+    }
+
+    pub(super) fn calm(&mut self, scope: Scope) {
+        if let Some(waiting) = self.urgent.get_mut(&scope) {
+            *waiting -= 1;
+            if *waiting == 0 {
+                self.urgent.remove(&scope);
+            }
+        }
+    }
+
+    /// Whether a search waits for another profile than this, and nobody works on that one.
+    pub(super) fn is_urgent_but(&self, scope: Scope) -> bool {
+        let waited_for = |views: &Arc<ProfileViews>| self.urgent.contains_key(&views.place.key.scope);
+        !self.urgent.contains_key(&scope) && self.stored.iter().chain(&self.behind).any(waited_for)
+    }
+
+    pub(super) fn questions(&self) -> usize {
+        self.asked.len()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(super) fn next(&mut self) -> Next {
+        if self.closed {
+            return Next::Closed;
+        }
+        self.forget_released();
+        let may_store = self.storing < self.storing_max && !(self.stored.is_empty() && self.behind.is_empty());
+        if (!may_store || self.in_a_row < QUESTIONS_IN_A_ROW)
+            && let Some(asked) = self.pop()
+        {
+            return Next::Question(asked);
+        }
+        match self.turn() {
+            Some((views, lane)) => {
+                self.storing += 1;
+                Next::Turn(views, lane)
+            }
+            None => Next::Nothing,
+        }
+    }
+
+    /// A question to be answered before the next passage; without one, that passage may go.
+    pub(super) fn question(&mut self) -> Option<Asked> {
+        let asked = if self.in_a_row < QUESTIONS_IN_A_ROW { self.pop() } else { None };
+        if asked.is_none() {
+            self.in_a_row = 0;
+        }
+        asked
+    }
+
+    /// Whoever went away meanwhile needs no answer.
+    fn pop(&mut self) -> Option<Asked> {
+        while let Some(asked) = self.asked.pop_front() {
+            if !asked.answer.is_closed() {
+                self.in_a_row += 1;
+                return Some(asked);
+            }
+        }
+        None
+    }
+
+    fn turn(&mut self) -> Option<(Arc<ProfileViews>, Lane)> {
+        if self.storing >= self.storing_max {
+            return None;
+        }
+        for lane in [Lane::Stored, Lane::Behind] {
+            let urgent = &self.urgent;
+            let waited_for = |views: &Arc<ProfileViews>| urgent.contains_key(&views.place.key.scope);
+            let found = match lane {
+                Lane::Stored => self.stored.iter().position(waited_for),
+                Lane::Behind => self.behind.iter().position(waited_for),
+            };
+            if let Some(views) = found.and_then(|at| self.lane(lane).remove(at)) {
+                return Some((views, lane));
+            }
+        }
+        let behind = self.stored.is_empty() || (self.turns >= TURNS_IN_A_ROW && !self.behind.is_empty());
+        self.turns = if behind { 0 } else { self.turns + 1 };
+        let lane = if behind { Lane::Behind } else { Lane::Stored };
+        self.lane(lane).pop_front().map(|views| (views, lane))
+    }
+
+    /// A turn has ended. Whether a thread is to be woken, since the profile is in line again.
+    pub(super) fn back(&mut self, views: Arc<ProfileViews>, lane: Lane) -> bool {
+        self.storing -= 1;
+        // Looked at under the lock of the line: whoever adds a document now either is seen here or puts the profile in again.
+        if self.closed {
+            views.end_embedding();
+        } else if views.has_queued() && !views.is_released() {
+            self.lane(lane).push_back(views);
+        } else {
+            self.known.remove(&address(&views));
+        }
+        !(self.stored.is_empty() && self.behind.is_empty())
+    }
+
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.asked.clear();
+        for views in std::mem::take(&mut self.stored).into_iter().chain(std::mem::take(&mut self.behind)) {
+            views.end_embedding();
+        }
+    }
+
+    /// Views that are not kept up any more would only take memory here.
+    fn forget_released(&mut self) {
+        for lane in [&mut self.stored, &mut self.behind] {
+            let known = &mut self.known;
+            lane.retain(|views| {
+                let released = views.is_released();
+                if released {
+                    known.remove(&address(views));
+                }
+                !released
+            });
+        }
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Arc<ProfileViews>> {
+        match lane {
+            Lane::Stored => &mut self.stored,
+            Lane::Behind => &mut self.behind,
+        }
+    }
+}
+
+/// Of views that somebody holds, so that no others can have the same.
+fn address(views: &Arc<ProfileViews>) -> usize {
+    Arc::as_ptr(views).addr()
+}
