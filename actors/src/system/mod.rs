@@ -15,6 +15,7 @@ mod gate;
 mod ingest;
 mod jobs;
 mod keeper;
+mod load;
 pub(crate) mod lookup;
 mod memories;
 mod notebooks;
@@ -36,10 +37,11 @@ mod validate;
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicU64},
 };
 
 pub use feed::{Change, Feed};
+pub use load::{Actors, Load};
 use memlog_events::ids::{Digest, Position, Scope};
 pub use rebuild::Rebuilt;
 pub use start::StartError;
@@ -122,6 +124,8 @@ pub(crate) struct Inner {
     pub(crate) narrator: Option<Arc<dyn Narrator>>,
     pub(crate) queue: Arc<dyn JobQueue>,
     projector: Arc<Projector>,
+    /// Up to where the change feed has told, while there is one.
+    fed: Arc<AtomicU64>,
     /// The log's head, for who follows it.
     head: watch::Sender<Position>,
     /// Idempotency keys of commands under way: a twin waits for the first.

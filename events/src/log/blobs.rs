@@ -9,6 +9,7 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use uuid::Uuid;
@@ -19,7 +20,11 @@ use crate::{
 };
 
 #[derive(Debug)]
-pub(super) struct Blobs(PathBuf);
+pub(super) struct Blobs {
+    dir: PathBuf,
+    /// Of all files, for who watches; right after the sweep of the opening.
+    bytes: AtomicU64,
+}
 
 /// Whose content a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +49,11 @@ impl Blobs {
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
         let dir = dir.join("blobs");
         fs::create_dir_all(&dir)?;
-        Ok(Self(dir))
+        Ok(Self { dir, bytes: AtomicU64::new(0) })
     }
 
     fn slot_dir(&self, slot: Slot) -> PathBuf {
-        self.0.join(format!("{:016x}", slot.0))
+        self.dir.join(format!("{:016x}", slot.0))
     }
 
     fn path(&self, owner: &Owner) -> PathBuf {
@@ -70,8 +75,9 @@ impl Blobs {
         let mut file = File::create(&path)?;
         file.write_all(sealed)?;
         file.sync_all()?;
+        self.bytes.fetch_add(sealed.len() as u64, Ordering::Relaxed);
         sync_dir(&folder)?;
-        sync_dir(&self.0)
+        sync_dir(&self.dir)
     }
 
     /// `None` if the file is not there.
@@ -89,12 +95,33 @@ impl Blobs {
 
     /// Removes one file; it may be gone already.
     pub(super) fn remove(&self, owner: &Owner) -> io::Result<()> {
-        gone_is_fine(fs::remove_file(self.path(owner)))
+        let path = self.path(owner);
+        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+        let removed = fs::remove_file(path);
+        self.counted_out(&removed, bytes);
+        gone_is_fine(removed)
     }
 
     /// Removes every file whose innermost slot this is.
     pub(super) fn remove_slot(&self, slot: Slot) -> io::Result<()> {
-        gone_is_fine(fs::remove_dir_all(self.slot_dir(slot)))
+        let folder = self.slot_dir(slot);
+        let bytes = bytes_in(&folder);
+        let removed = fs::remove_dir_all(folder);
+        self.counted_out(&removed, bytes);
+        gone_is_fine(removed)
+    }
+
+    fn counted_out(&self, removed: &io::Result<()>, bytes: u64) {
+        if removed.is_ok() {
+            // What a failed write left behind was never counted in.
+            let less = |held: u64| Some(held.saturating_sub(bytes));
+            self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_default();
+        }
+    }
+
+    /// The length of all files together.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Removes the files that no event refers to: their commit never came.
@@ -102,8 +129,8 @@ impl Blobs {
         &self,
         mut is_referred_to: impl FnMut(StreamKey, Version, [u8; 12]) -> Result<bool, E>,
     ) -> Result<usize, E> {
-        let mut removed = 0;
-        for folder in fs::read_dir(&self.0)? {
+        let (mut removed, mut bytes) = (0, 0);
+        for folder in fs::read_dir(&self.dir)? {
             let folder = folder?.path();
             for file in fs::read_dir(&folder)? {
                 let file = file?;
@@ -112,7 +139,9 @@ impl Blobs {
                     // Not one of ours: whoever put it there may want it.
                     None => true,
                 };
-                if !keep {
+                if keep {
+                    bytes += file.metadata()?.len();
+                } else {
                     fs::remove_file(file.path())?;
                     removed += 1;
                 }
@@ -120,8 +149,15 @@ impl Blobs {
             // Fails while files are left in it, which is what is wanted.
             drop(fs::remove_dir(&folder));
         }
+        self.bytes.store(bytes, Ordering::Relaxed);
         Ok(removed)
     }
+}
+
+/// Of the files in a folder; 0 for one that is not there, which is nearly every slot's.
+fn bytes_in(folder: &Path) -> u64 {
+    let Ok(files) = fs::read_dir(folder) else { return 0 };
+    files.flatten().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
 
 fn hex(nonce: &[u8; 12]) -> String {

@@ -18,7 +18,9 @@ use uuid::Uuid;
 use super::{
     Core, Handle, Limits, Listener, Log, Reason,
     blobs::{Blobs, sync_dir},
-    directory, rows,
+    directory,
+    meter::Meter,
+    rows,
     rows::CommitRow,
     tables::{Reading, Writing},
     writer::{self, End, Writer},
@@ -33,6 +35,10 @@ use crate::{
 pub const FORMAT: u32 = 1;
 /// Which reader this is. A log that needs a later one says so and is left alone.
 pub const READER: u32 = 3;
+/// The log's file in the data folder.
+pub(super) const FILE: &str = "log.redb";
+/// The vault's in its own.
+pub(super) const VAULT_FILE: &str = "vault";
 
 /// Where the log lies and what it may use.
 #[derive(Clone)]
@@ -101,7 +107,7 @@ impl Log {
         for folder in [dir, vault_dir] {
             at(folder, fs::create_dir_all(folder))?;
         }
-        let (log, vault) = (dir.join("log.redb"), vault_dir.join("vault"));
+        let (log, vault) = (dir.join(FILE), vault_dir.join(VAULT_FILE));
         let disks = Disks { log: backend(&log)?, vault: Box::new(backend(&vault)?), vault_path: vault };
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
@@ -126,6 +132,8 @@ impl Log {
             database,
             vault,
             blobs,
+            dir: options.dir.clone(),
+            meter: Meter::default(),
             limits: options.limits,
             listener: options.on_commit,
             head: AtomicU64::new(found.end.head.0),

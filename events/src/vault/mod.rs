@@ -247,6 +247,11 @@ impl Vault {
         header::write_mark(&*self.disk, &mut header)
     }
 
+    /// The length of its file; 0 if it cannot be told.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.disk.len().unwrap_or(0)
+    }
+
     pub(crate) fn sync(&self) -> Result<(), Error> {
         Ok(self.disk.sync_data()?)
     }
