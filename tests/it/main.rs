@@ -14,6 +14,7 @@ mod jobs;
 mod llm;
 mod notebooks;
 mod notes;
+mod operators;
 mod paging;
 mod people;
 mod speakers;

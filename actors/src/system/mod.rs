@@ -4,6 +4,7 @@
 //! wakes an entity.
 
 mod audit;
+pub mod backup;
 mod bound;
 mod command;
 mod cursor;
@@ -40,6 +41,7 @@ use std::{
     sync::{Arc, Mutex, atomic::AtomicU64},
 };
 
+pub use backup::Copied;
 pub use feed::{Change, Feed};
 pub use load::{Actors, Load};
 use memlog_events::ids::{Digest, Position, Scope};

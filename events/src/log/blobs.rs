@@ -9,11 +9,15 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use uuid::Uuid;
 
+use super::lock;
 use crate::{
     head::Head,
     ids::{KeyPath, Partition, Scope, Slot, StreamId, StreamKey, Version},
@@ -24,7 +28,19 @@ pub(super) struct Blobs {
     dir: PathBuf,
     /// Of all files, for who watches; right after the sweep of the opening.
     bytes: AtomicU64,
+    /// What is to be removed once a backup has ended, while one is under way.
+    held: Mutex<Option<Vec<Later>>>,
 }
+
+/// What is not removed yet.
+#[derive(Debug)]
+enum Later {
+    Slot(Slot),
+    File(Owner),
+}
+
+/// While it lives, no file is removed. What was to be is removed at its end, and if the process dies before, at the next start.
+pub(super) struct Held<'a>(&'a Blobs);
 
 /// Whose content a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +62,13 @@ impl Owner {
 }
 
 impl Blobs {
+    /// Their folder in the data folder.
+    pub(super) const FOLDER: &str = "blobs";
+
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
-        let dir = dir.join("blobs");
+        let dir = dir.join(Self::FOLDER);
         fs::create_dir_all(&dir)?;
-        Ok(Self { dir, bytes: AtomicU64::new(0) })
+        Ok(Self { dir, bytes: AtomicU64::new(0), held: Mutex::default() })
     }
 
     fn slot_dir(&self, slot: Slot) -> PathBuf {
@@ -95,6 +114,9 @@ impl Blobs {
 
     /// Removes one file; it may be gone already.
     pub(super) fn remove(&self, owner: &Owner) -> io::Result<()> {
+        if self.put_off(|| Later::File(*owner)) {
+            return Ok(());
+        }
         let path = self.path(owner);
         let bytes = fs::metadata(&path).map_or(0, |file| file.len());
         let removed = fs::remove_file(path);
@@ -104,11 +126,50 @@ impl Blobs {
 
     /// Removes every file whose innermost slot this is.
     pub(super) fn remove_slot(&self, slot: Slot) -> io::Result<()> {
+        if self.put_off(|| Later::Slot(slot)) {
+            return Ok(());
+        }
         let folder = self.slot_dir(slot);
         let bytes = bytes_in(&folder);
         let removed = fs::remove_dir_all(folder);
         self.counted_out(&removed, bytes);
         gone_is_fine(removed)
+    }
+
+    /// From now on nothing is removed; `None` if that is so already.
+    pub(super) fn hold(&self) -> Option<Held<'_>> {
+        let mut held = lock(&self.held);
+        if held.is_some() {
+            return None;
+        }
+        *held = Some(Vec::new());
+        Some(Held(self))
+    }
+
+    fn put_off(&self, what: impl FnOnce() -> Later) -> bool {
+        match &mut *lock(&self.held) {
+            Some(later) => {
+                later.push(what());
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Every file with what its name says.
+    pub(super) fn each<E: From<io::Error>>(
+        &self,
+        mut found: impl FnMut(StreamKey, Version, [u8; 12], &Path) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for folder in fs::read_dir(&self.dir)? {
+            for file in fs::read_dir(folder?.path())? {
+                let file = file?;
+                if let Some((key, version, nonce)) = parse(&file.file_name().to_string_lossy()) {
+                    found(key, version, nonce, &file.path())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn counted_out(&self, removed: &io::Result<()>, bytes: u64) {
@@ -151,6 +212,23 @@ impl Blobs {
         }
         self.bytes.store(bytes, Ordering::Relaxed);
         Ok(removed)
+    }
+}
+
+impl Held<'_> {
+    fn end(&self) -> io::Result<()> {
+        let later = lock(&self.0.held).take().unwrap_or_default();
+        later.into_iter().try_for_each(|it| match it {
+            Later::Slot(slot) => self.0.remove_slot(slot),
+            Later::File(owner) => self.0.remove(&owner),
+        })
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept at the next start.
+        drop(self.end());
     }
 }
 

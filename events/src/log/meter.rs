@@ -15,9 +15,9 @@ const COMMIT_MICROS: [u64; 12] =
 /// The same of its events; `group_events_max` bounds them.
 const COMMIT_EVENTS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
 
-/// How many values fell into each class.
+/// How many values fell into each class. Counting is two atomic additions.
 #[derive(Debug)]
-struct Classes<const N: usize> {
+pub struct Classes<const N: usize> {
     bounds: &'static [u64; N],
     counts: [AtomicU64; N],
     above: AtomicU64,
@@ -36,18 +36,21 @@ pub struct Spread {
 }
 
 impl<const N: usize> Classes<N> {
-    fn new(bounds: &'static [u64; N]) -> Self {
+    /// None yet. The bounds ascend.
+    pub fn new(bounds: &'static [u64; N]) -> Self {
         let counts = std::array::from_fn(|_| AtomicU64::new(0));
         Self { bounds, counts, above: AtomicU64::new(0), sum: AtomicU64::new(0) }
     }
 
-    fn add(&self, value: u64) {
+    /// One more.
+    pub fn add(&self, value: u64) {
         let class = self.bounds.partition_point(|bound| *bound < value);
         self.counts.get(class).unwrap_or(&self.above).fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
-    fn spread(&self) -> Spread {
+    /// All of them now.
+    pub fn spread(&self) -> Spread {
         let mut count = 0;
         let mut classes = Vec::with_capacity(N);
         for (bound, class) in self.bounds.iter().zip(&self.counts) {

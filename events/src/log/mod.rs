@@ -6,8 +6,10 @@
 //! slots, not what they are for.
 
 pub mod append;
+pub mod backup;
 mod blobs;
 mod directory;
+mod erasures;
 mod error;
 mod group;
 mod keep;
@@ -44,10 +46,11 @@ use crate::{
 };
 
 pub use append::{Busy, Done};
+pub use erasures::{Again, Forgetting, NotAgain};
 pub use error::{Error, Reason};
 pub use keep::{EmbeddingKey, EmbeddingRow, Snapshot};
 pub use limits::{Limits, REMEMBERED_HOURS};
-pub use meter::{Load, Spread};
+pub use meter::{Classes, Load, Spread};
 pub use open::Options;
 pub use purge::Purge;
 pub use read::{ScopeEvents, Sealed, Stored};

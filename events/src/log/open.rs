@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     head::Head,
-    ids::{Micros, PARTITIONS, Partition, Position, Slot},
+    ids::{Micros, PARTITIONS, Partition, Position, Slot, StreamKey, Version},
     vault::{self, Vault},
 };
 
@@ -310,16 +310,25 @@ fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
 
 fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
     let events = core.read()?.events()?;
-    core.blobs.sweep(|key, version, nonce| -> Result<bool, super::Error> {
-        let Some(event) = events.get_owned(&rows::event_key(key, version))? else {
-            return Ok(false);
-        };
-        let head = Head::parse(event.value()).map_err(|error| super::Error::Event {
-            key,
-            version,
-            reason: Reason::Head(error),
-        })?;
-        Ok(head.nonce == nonce)
+    core.blobs.sweep(|key, version, nonce| match head_of(&events, key, version)? {
+        // A dead one was left behind by a backup that held its removal back.
+        Some(head) => Ok::<_, super::Error>(head.nonce == nonce && core.vault.alive(head.keys).unwrap_or(true)),
+        None => Ok(false),
     })?;
     Ok(())
+}
+
+type Events = redb::ReadOnlyTable<&'static [u8; 42], &'static [u8]>;
+
+fn head_of(events: &Events, key: StreamKey, version: Version) -> Result<Option<Head>, super::Error> {
+    let Some(event) = events.get_owned(&rows::event_key(key, version))? else {
+        return Ok(None);
+    };
+    let wrong = |error| super::Error::Event { key, version, reason: Reason::Head(error) };
+    Head::parse(event.value()).map(Some).map_err(wrong)
+}
+
+/// Whether an event's content lies in the file of this nonce.
+pub(super) fn refers(events: &Events, key: StreamKey, version: Version, nonce: [u8; 12]) -> Result<bool, super::Error> {
+    Ok(head_of(events, key, version)?.is_some_and(|head| head.nonce == nonce))
 }
