@@ -4,6 +4,7 @@
 mod support;
 
 mod attribution;
+mod backups;
 mod cli;
 mod client;
 mod door;
@@ -20,3 +21,5 @@ mod people;
 mod speakers;
 mod summaries;
 mod threads;
+#[cfg(feature = "otlp")]
+mod traces;
