@@ -3,6 +3,7 @@
 
 use std::{
     io,
+    net::SocketAddr,
     path::PathBuf,
     pin::pin,
     sync::Arc,
@@ -13,9 +14,11 @@ use memlog_actors::system::{self, StartError, System};
 use tokio::task::JoinHandle;
 
 use crate::{
+    control::Control,
     door::{self, NatsDoor, connect, feed::Follower},
     jobs::{DeskDoor, JetQueue, Workers},
     nats::server::{self, NatsServer},
+    ops::{Node, Ops},
     signals::{Signals, another},
 };
 
@@ -59,6 +62,14 @@ pub enum Error {
     /// No way through the one there is.
     #[error(transparent)]
     Door(#[from] door::Error),
+    /// The port of operators.
+    #[error("--ops {address} cannot be listened at: {source}")]
+    Ops {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
     /// The process cannot be told to stop.
     #[error("signals cannot be heard: {0}")]
     Signals(#[from] io::Error),
@@ -134,6 +145,12 @@ impl Serving {
         &self.system
     }
 
+    /// What operators can see of it.
+    pub fn node(&self) -> Node {
+        let (door, workers) = (self.door.watch(), self.work.workers.watch());
+        Node { system: self.system.clone(), door, workers }
+    }
+
     /// Closes in order: no new calls, the last events, the log, the server.
     pub async fn close(self, deadline: Duration) {
         told("calls under way", self.door.close(deadline)).await;
@@ -171,9 +188,11 @@ async fn open_doors(system: &System, connection: connect::Options) -> Result<(Na
     }
 }
 
-/// Serves until SIGTERM or SIGINT; a second signal ends it at once, with no loss but the replies still under way.
-pub async fn serve(options: Options) -> Result<(), Error> {
+/// Serves until SIGTERM or SIGINT; a second signal ends it at once, with no loss but the replies still under way. Operators look
+/// in at `ops`, if that is given.
+pub async fn serve(options: Options, ops: Option<SocketAddr>) -> Result<(), Error> {
     let mut signals = Signals::listen()?;
+    let ops = open_ops(ops).await?;
     let serving = tokio::select! {
         serving = Serving::open(options) => serving?,
         () = signals.next() => return Ok(()),
@@ -181,12 +200,47 @@ pub async fn serve(options: Options) -> Result<(), Error> {
     let health = serving.system().health();
     let model = health.model.as_deref().unwrap_or("none, so searches are by keyword");
     anstream::println!("memlog serves {} at {} (model: {model})", serving.data.display(), serving.url());
+    let control = open_control(&serving);
+    if let Some(ops) = &ops {
+        ops.watch(serving.node());
+        anstream::println!("health and metrics are at http://{}", ops.address());
+    }
     signals.next().await;
+    if let Some(ops) = &ops {
+        ops.closing();
+    }
     let first = Instant::now();
     tracing::info!("closing; a second signal ends it at once");
+    let closing = async {
+        serving.close(CLOSE_MAX).await;
+        // With the log closed, a backup under way gives up and removes what it has written.
+        if let Some(control) = control {
+            told("a backup to be given up", control.close()).await;
+        }
+    };
     tokio::select! {
-        () = serving.close(CLOSE_MAX) => tracing::info!("closed"),
+        () = closing => tracing::info!("closed"),
         () = another(first, async || signals.next().await) => tracing::warn!("ended at once; the log is whole, replies under way were not sent"),
     }
+    if let Some(ops) = ops {
+        ops.close().await;
+    }
     Ok(())
+}
+
+/// Without it everything is served all the same.
+fn open_control(serving: &Serving) -> Option<Control> {
+    match Control::open(&serving.data, serving.system.clone()) {
+        Ok(control) => Some(control),
+        Err(error) => {
+            tracing::warn!(%error, "no control socket in the data folder: memlog backup needs this server to be stopped");
+            None
+        }
+    }
+}
+
+/// The port of operators, if there is to be one.
+pub(crate) async fn open_ops(address: Option<SocketAddr>) -> Result<Option<Ops>, Error> {
+    let Some(address) = address else { return Ok(None) };
+    Ops::open(address).await.map(Some).map_err(|source| Error::Ops { address, source })
 }

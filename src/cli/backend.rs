@@ -111,7 +111,7 @@ pub(super) fn model(folder: Option<&Path>) -> Result<Encoder, LoadError> {
 }
 
 /// Whether there is a log in the folder; a folder that cannot be looked into is left to the log's own error.
-fn needed(folder: &Path) -> Result<(), Fail> {
+pub(super) fn needed(folder: &Path) -> Result<(), Fail> {
     no_file(folder)?;
     match std::fs::metadata(folder.join("log.redb")) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Fail::NoData(folder.to_owned())),

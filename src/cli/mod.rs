@@ -8,9 +8,11 @@
 
 mod agent;
 mod backend;
+mod backup;
 mod config;
 mod demo;
 mod doctor;
+mod erasures;
 mod eval;
 mod fail;
 mod filter;
@@ -23,6 +25,8 @@ mod log;
 mod memories;
 mod note;
 mod notebook;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod page;
 mod profiles;
 mod rebuild;
@@ -125,6 +129,10 @@ enum Command {
     Verify(verify::Args),
     /// Drop and rebuild every view from the log, without the model
     Rebuild(rebuild::Args),
+    /// Copy the data folder, also while a server runs on it
+    Backup(backup::Args),
+    /// List what was forgotten since a backup, or forget it again in a restored one
+    Erasures(erasures::Args),
     /// Check the installation and show the settings
     Doctor(doctor::Args),
     /// Measure recall on a data set
@@ -209,6 +217,8 @@ impl Command {
             Self::Serve(args) => return args.run(settings, screen).await,
             Self::Worker(args) => return args.run(settings, screen).await,
             Self::Demo(args) => return args.run(settings, screen).await,
+            Self::Backup(args) => return args.run(settings, screen).await,
+            Self::Erasures(args) => return args.run(settings, screen).await,
             Self::Doctor(args) => return args.run(settings, screen).await,
             Self::Eval(args) => return args.run(settings, screen).await,
             other => other,
@@ -266,7 +276,13 @@ impl Command {
             Self::Log(args) => args.run(shell).await,
             Self::Verify(args) => args.run(shell).await,
             Self::Rebuild(args) => args.run(shell).await,
-            Self::Serve(_) | Self::Worker(_) | Self::Demo(_) | Self::Doctor(_) | Self::Eval(_) => {
+            Self::Serve(_)
+            | Self::Worker(_)
+            | Self::Demo(_)
+            | Self::Doctor(_)
+            | Self::Eval(_)
+            | Self::Backup(_)
+            | Self::Erasures(_) => {
                 unreachable!("these were run before a backend was opened")
             }
         }

@@ -1,6 +1,6 @@
 //! `memlog serve`: the API over NATS until SIGTERM or SIGINT.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use super::{Outcome, backend, backend::Model, fail::Fail, screen::Screen, settings::Settings, tell::Log, words};
 use crate::{
@@ -25,13 +25,16 @@ pub(super) struct Args {
     /// Copies of the queue of jobs in a cluster of NATS servers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     queue_replicas: u8,
+    /// Where operators look in over HTTP: /healthz, /readyz and /metrics, e.g. 127.0.0.1:8223. Whoever reaches it may read it
+    #[arg(long, value_name = "ADDR:PORT", env = "MEMLOG_OPS", hide_env_values = true)]
+    ops: Option<SocketAddr>,
     #[command(flatten)]
     log: Log,
 }
 
 impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
-        self.log.begin(&screen)?;
+        let _told = self.log.begin(&screen)?;
         let nats = match &settings.nats_named {
             Some(running) => Nats::Running(running.clone()),
             None => Nats::Own(server::Options {
@@ -46,7 +49,7 @@ impl Args {
             return Err(Fail::Usage(format!("limits.workers must be at most {PARALLEL_MAX}")));
         }
         let options = serve::Options { system, nats, workers, replicas: self.queue_replicas.into() };
-        serve::serve(options).await.map_err(|error| match error {
+        serve::serve(options, self.ops).await.map_err(|error| match error {
             serve::Error::System(error) => Fail::Start(error),
             other => Fail::Unserved(other.to_string()),
         })?;

@@ -23,6 +23,8 @@ fn the_help_says_what_there_is() {
     insta::assert_snapshot!("help_ingest", help("ingest"));
     insta::assert_snapshot!("help_search", help("search"));
     insta::assert_snapshot!("help_worker", help("worker"));
+    insta::assert_snapshot!("help_backup", help("backup"));
+    insta::assert_snapshot!("help_erasures", help("erasures"));
 }
 
 #[test]
@@ -110,4 +112,64 @@ fn errors_say_what_to_do_next_and_keep_the_apis_fields() {
             "type": "invalid_request_error", "message": "speaker is not registered", "field": "speaker", "speaker": "Ines"
         }})
     );
+}
+
+/// Files of `deploy` that say how memlog is called.
+const DEPLOYED: [(&str, &str); 6] = [
+    ("README.md", include_str!("../../deploy/README.md")),
+    ("compose.yaml", include_str!("../../deploy/compose.yaml")),
+    ("memlog.service", include_str!("../../deploy/memlog.service")),
+    ("memlog-worker.service", include_str!("../../deploy/memlog-worker.service")),
+    ("nats.conf", include_str!("../../deploy/nats.conf")),
+    ("Dockerfile", include_str!("../../deploy/Dockerfile")),
+];
+
+/// The words of a command line, without what a shell takes for itself.
+fn words(line: &str) -> Vec<String> {
+    let end = line.find(['#', '>', '|', '`']).unwrap_or(line.len());
+    let words = line[..end].split_whitespace().map(|word| word.trim_end_matches([',', '.', ';', ':']));
+    let filled = |word: &str| match word {
+        "SEQ:HASH" => format!("1:{}", "0".repeat(64)),
+        "N" => "1".to_owned(),
+        "ADDR:PORT" => "127.0.0.1:8223".to_owned(),
+        word => word.to_owned(),
+    };
+    words.map(filled).collect()
+}
+
+/// Every call of memlog in a text: after `memlog ` at the beginning of a line or of a quotation, or as a YAML list.
+fn calls(text: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let bare = line.trim_start_matches(['#', ' ']);
+        let shell =
+            ["memlog ", "ExecStart=/usr/local/bin/memlog ", "docker compose -f deploy/compose.yaml exec node memlog "];
+        found.extend(shell.iter().find_map(|start| bare.strip_prefix(start)).map(words));
+        found.extend(line.split('`').skip(1).step_by(2).filter_map(|quoted| quoted.strip_prefix("memlog ")).map(words));
+        if let Some(list) = bare.strip_prefix("command: ") {
+            let list: Vec<String> = serde_json::from_str(list).unwrap();
+            found.extend((!list[0].starts_with('-')).then_some(list));
+        }
+    }
+    found
+}
+
+// A flag that was renamed would otherwise be found by who deploys.
+#[test]
+fn every_command_line_in_deploy_is_understood() {
+    let mut seen = 0;
+    for (file, text) in DEPLOYED {
+        for call in calls(text) {
+            // The name of a subcommand alone speaks of it, and does not call it.
+            let known = Cli::command().find_subcommand(&call[0]).is_some();
+            if !known || call.len() == 1 {
+                assert!(known || file != "compose.yaml", "{file}: {call:?}");
+                continue;
+            }
+            let parsed = Cli::parse_from(std::iter::once("memlog".to_owned()).chain(call.clone()).map(Into::into));
+            assert!(parsed.is_ok(), "{file}: memlog {}\n{}", call.join(" "), parsed.unwrap_err());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 12, "{seen} were found");
 }

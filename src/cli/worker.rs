@@ -2,6 +2,7 @@
 //! on any host.
 
 use std::{
+    net::SocketAddr,
     num::NonZeroUsize,
     time::{Duration, Instant},
 };
@@ -10,6 +11,8 @@ use super::{Outcome, fail::Fail, screen::Screen, settings::Settings, tell::Log, 
 use crate::{
     jobs::Workers,
     llm,
+    ops::WorkerProcess,
+    serve::open_ops,
     signals::{Signals, another},
 };
 
@@ -31,6 +34,9 @@ pub(super) struct Args {
     /// Jobs at once; with a language model several a core, since they wait for it [default: one a core]
     #[arg(long, value_name = "N", env = "MEMLOG_PARALLEL", hide_env_values = true, value_parser = words::parallel)]
     parallel: Option<usize>,
+    /// Where operators look in over HTTP: /healthz, /readyz and /metrics, e.g. 127.0.0.1:8224. Whoever reaches it may read it
+    #[arg(long, value_name = "ADDR:PORT", env = "MEMLOG_OPS", hide_env_values = true)]
+    ops: Option<SocketAddr>,
     #[command(flatten)]
     log: Log,
 }
@@ -46,21 +52,32 @@ impl Args {
             return Err(Fail::Usage("name the NATS server of memlog serve: --nats URL, or MEMLOG_NATS".to_owned()));
         };
         let (extractor, narrator) = llm::build(&settings.llm).map_err(|invalid| Fail::Usage(invalid.to_string()))?;
-        self.log.begin(&screen)?;
+        let _told = self.log.begin(&screen)?;
         let cannot = |reason: String| Fail::Unserved(reason);
         let mut signals = Signals::listen().map_err(|error| cannot(format!("signals cannot be heard: {error}")))?;
+        let ops = open_ops(self.ops).await.map_err(|error| cannot(error.to_string()))?;
         let workers = tokio::select! {
             workers = Workers::start(server, parallel, extractor, narrator) => workers,
             () = signals.next() => return Ok(Outcome::Done),
         };
         let workers = workers.map_err(|error| cannot(error.to_string()))?;
         anstream::println!("memlog worker takes jobs at {}, {parallel} at once", server.shown());
+        if let Some(ops) = &ops {
+            ops.watch(WorkerProcess(workers.watch()));
+            anstream::println!("health and metrics are at http://{}", ops.address());
+        }
         signals.next().await;
+        if let Some(ops) = &ops {
+            ops.closing();
+        }
         let first = Instant::now();
         tracing::info!("closing; a second signal ends it at once, and other workers get what it had");
         tokio::select! {
             () = workers.close(CLOSE_MAX) => tracing::info!("closed"),
             () = another(first, async || signals.next().await) => {}
+        }
+        if let Some(ops) = ops {
+            ops.close().await;
         }
         Ok(Outcome::Done)
     }

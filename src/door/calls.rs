@@ -3,7 +3,13 @@
 //! Knows no transport. Nothing waits in a queue here: what finds no room is refused at once with the time to try again,
 //! which a client can act on, while a queue would only make everybody late.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -33,11 +39,26 @@ pub enum Phase {
 #[derive(Clone)]
 pub struct Calls {
     system: System,
+    calls_max: usize,
     calls: Arc<Semaphore>,
     /// Counted apart: calls that wait for minutes must not keep out those that take milliseconds.
     waits: Arc<Semaphore>,
     bodies_kib: Arc<Semaphore>,
+    shed: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
+}
+
+/// Calls under way, and those that were refused for want of room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallsLoad {
+    /// Calls that work.
+    pub working: u64,
+    /// Calls that wait by their nature.
+    pub waiting: u64,
+    /// Bytes of their bodies, to a KiB.
+    pub body_bytes: u64,
+    /// Refused since the start.
+    pub shed: u64,
 }
 
 /// A place among the calls under way; dropping it makes room.
@@ -53,11 +74,29 @@ impl Calls {
         let calls_max = system.limits().calls_max;
         Self {
             system,
+            calls_max,
             calls: Arc::new(Semaphore::new(calls_max)),
             waits: Arc::new(Semaphore::new(calls_max)),
             bodies_kib: Arc::new(Semaphore::new(BODIES_KIB_MAX)),
+            shed: Arc::default(),
             phase,
         }
+    }
+
+    /// How many calls are under way, those apart that wait; the bytes of their bodies, to a KiB; and how many were shed.
+    pub(super) fn load(&self) -> CallsLoad {
+        let taken = |places: &Semaphore, max: usize| max.saturating_sub(places.available_permits()) as u64;
+        CallsLoad {
+            working: taken(&self.calls, self.calls_max),
+            waiting: taken(&self.waits, self.calls_max),
+            body_bytes: taken(&self.bodies_kib, BODIES_KIB_MAX) * 1024,
+            shed: self.shed.load(Ordering::Relaxed),
+        }
+    }
+
+    fn shed(&self) -> Error {
+        self.shed.fetch_add(1, Ordering::Relaxed);
+        Error::unavailable("too many calls are under way; nothing was done", SHED_RETRY_MS)
     }
 
     /// Takes a place for a call with a body of this size, or says why there is none.
@@ -66,8 +105,8 @@ impl Calls {
             return Err(closing());
         }
         let kib = u32::try_from(body_bytes.div_ceil(1024).min(BODIES_KIB_MAX)).unwrap_or(u32::MAX);
-        let body = self.bodies_kib.clone().try_acquire_many_owned(kib).map_err(|_| shed())?;
-        let call = self.calls.clone().try_acquire_owned().map_err(|_| shed())?;
+        let body = self.bodies_kib.clone().try_acquire_many_owned(kib).map_err(|_| self.shed())?;
+        let call = self.calls.clone().try_acquire_owned().map_err(|_| self.shed())?;
         Ok(Admitted { call, _body: body })
     }
 
@@ -94,7 +133,7 @@ impl Calls {
         let waits = call.waits();
         let _place = if waits {
             drop(admitted.call);
-            self.waits.clone().try_acquire_owned().map_err(|_| shed())?
+            self.waits.clone().try_acquire_owned().map_err(|_| self.shed())?
         } else {
             admitted.call
         };
@@ -124,10 +163,6 @@ pub(super) async fn reached(mut phase: watch::Receiver<Phase>, stop: Phase) {
     if phase.wait_for(|phase| *phase >= stop).await.is_err() {
         tracing::debug!("the door was dropped without being closed");
     }
-}
-
-fn shed() -> Error {
-    Error::unavailable("too many calls are under way; nothing was done", SHED_RETRY_MS)
 }
 
 fn closing() -> Error {

@@ -3,7 +3,11 @@
 use async_nats::HeaderMap;
 use memlog_actors::api::{Caller, Context, Error, Idempotency, check_namespace};
 
-use super::{CALLER_CHARS_MAX, GROUPS_MAX, KEY_BYTES_MAX, PREFIX, table::Kind};
+use super::{
+    CALLER_CHARS_MAX, GROUPS_MAX, KEY_BYTES_MAX, PREFIX,
+    ids::{self, REQUEST_ID},
+    table::Kind,
+};
 
 /// The user acted for.
 pub const USER: &str = "Memlog-User";
@@ -71,8 +75,9 @@ fn read(headers: &HeaderMap) -> Result<(Caller, Option<String>), Error> {
     let mut seen = Vec::new();
     for (name, values) in headers.iter() {
         let given: &str = name.as_ref();
-        let known =
-            [USER, AGENT, GROUPS, ROLE, SESSION, KEY].into_iter().find(|known| known.eq_ignore_ascii_case(given));
+        let known = [USER, AGENT, GROUPS, ROLE, SESSION, KEY, REQUEST_ID]
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(given));
         let Some(name) = known else {
             if given.get(..OURS.len()).is_some_and(|start| start.eq_ignore_ascii_case(OURS)) {
                 let shown: String = given.chars().take(CALLER_CHARS_MAX).collect();
@@ -92,6 +97,8 @@ fn read(headers: &HeaderMap) -> Result<(Caller, Option<String>), Error> {
             SESSION => caller.session = Some(identity(name, value)?),
             GROUPS => caller.groups = groups(value)?,
             ROLE => caller.admin = admin(value)?,
+            // The door knows it already; one that is none is refused.
+            REQUEST_ID => drop(ids::checked(value)?),
             _ => key = Some(idempotency_key(value)?),
         }
     }
@@ -193,6 +200,8 @@ mod tests {
             (vec![("Memlog-Groups", &many)], GROUPS),
             (vec![("Memlog-Groups", &long)], GROUPS),
             (vec![("Memlog-Usr", "a")], "Memlog-Usr"),
+            (vec![("Memlog-Request-Id", "two words")], REQUEST_ID),
+            (vec![("Memlog-Request-Id", "a"), ("memlog-request-id", "a")], REQUEST_ID),
             (vec![("Nats-Msg-Id", "")], KEY),
             (vec![("Nats-Msg-Id", &key)], KEY),
         ] {
@@ -240,6 +249,8 @@ mod tests {
             request(&[("Memlog-Groups", "a,b")], b"x"),
             request(&[("Memlog-Groups", "ab")], b"x"),
         ];
+        // A repeat is another request for the same command.
+        assert_eq!(request(&[("Memlog-Request-Id", "r-2")], b"x"), all[0]);
         for (place, one) in all.iter().enumerate() {
             assert!(all[place + 1..].iter().all(|other| other != one), "{place}");
         }

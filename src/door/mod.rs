@@ -9,13 +9,15 @@ pub mod connect;
 pub mod decode;
 pub mod feed;
 pub mod headers;
+pub mod ids;
 pub mod nats;
 pub mod reply;
+mod requests;
 mod service;
 pub mod table;
 
 pub use connect::{Error, Options};
-pub use nats::NatsDoor;
+pub use nats::{NatsDoor, Watch};
 
 /// The name in the NATS Services API, and the queue group of its subscriptions.
 pub const SERVICE: &str = "memlog";

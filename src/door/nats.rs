@@ -14,24 +14,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_nats::{Client, Message, RequestErrorKind, Subscriber};
+use async_nats::{Client, Message, RequestErrorKind, Subscriber, connection::State};
 use futures::{StreamExt, stream};
 use memlog_actors::{
     api::{Error as ApiError, check_namespace, error::Kind as ErrorKind},
     system::System,
 };
+use prometheus::proto::MetricFamily;
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
     time::timeout,
 };
+use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
     PREFIX, SERVICE,
-    calls::{Calls, Phase, reached},
+    calls::{Calls, CallsLoad, Phase, reached},
     connect::{self, Error, Link, Options},
     headers::{self, Address},
+    ids::{REQUEST_ID, RequestIds},
     reply,
+    requests::OK,
     service::Service,
     table::{Reply, TABLE},
 };
@@ -58,8 +62,44 @@ pub struct NatsDoor {
     listener: JoinHandle<()>,
     /// Ends when the listener and every call have ended.
     working: mpsc::Receiver<()>,
+    watch: Watch,
+}
+
+/// What can be seen of an open door from outside.
+#[derive(Clone)]
+pub struct Watch {
     client: Current,
     lost: Arc<AtomicU64>,
+    service: Arc<Service>,
+    calls: Calls,
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("lost", &self.lost()).finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    /// Whether the connection to the NATS server stands now.
+    pub fn connected(&self) -> bool {
+        current(&self.client).connection_state() == State::Connected
+    }
+
+    /// How many messages were lost because they came faster than they were read.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Calls under way.
+    pub fn calls(&self) -> CallsLoad {
+        self.calls.load()
+    }
+
+    /// Requests by verb and outcome.
+    pub fn requests(&self) -> Vec<MetricFamily> {
+        self.service.requests().families()
+    }
 }
 
 /// The client that replies go through; another one after a connection that could not be kept.
@@ -82,21 +122,27 @@ impl NatsDoor {
         let id = inbox.rsplit('.').next().unwrap_or_default().to_owned();
         let station = Station {
             options,
+            ids: Arc::new(RequestIds::new(&id)),
             calls: Calls::new(system, phases.clone()),
             service: Arc::new(Service::new(id, lost.clone())),
             client: Arc::new(RwLock::new(client.clone())),
             lost: lost.clone(),
             work,
         };
-        let client = station.client.clone();
+        let watch = Watch {
+            client: station.client.clone(),
+            lost,
+            service: station.service.clone(),
+            calls: station.calls.clone(),
+        };
         let attached = station.attach(breaks).await?;
         let listener = tokio::spawn(station.listen(attached, phases));
-        Ok(Self { phase, listener, working, client, lost })
+        Ok(Self { phase, listener, working, watch })
     }
 
-    /// How many messages were lost because they came faster than they were read.
-    pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+    /// What can be seen of it from outside.
+    pub fn watch(&self) -> Watch {
+        self.watch.clone()
     }
 
     /// Takes no more requests, finishes what was taken until `deadline` is over, tells the rest so, and disconnects.
@@ -109,7 +155,7 @@ impl NatsDoor {
                 self.listener.abort();
             }
         }
-        let client = current(&self.client);
+        let client = current(&self.watch.client);
         match timeout(FLUSH_MAX, client.flush()).await {
             Ok(Ok(())) => {}
             _ => tracing::warn!("the last replies may not have reached the NATS server"),
@@ -157,6 +203,7 @@ fn stray_subjects() -> impl Iterator<Item = String> {
 /// All that outlives one connection.
 struct Station {
     options: Options,
+    ids: Arc<RequestIds>,
     calls: Calls,
     service: Arc<Service>,
     client: Current,
@@ -194,7 +241,7 @@ impl Station {
         for subject in stray_subjects() {
             strays.push(client.queue_subscribe(subject, SERVICE.to_owned()).await.map_err(failed)?);
         }
-        let strays = tokio::spawn(refuse_strays(client.clone(), strays));
+        let strays = tokio::spawn(refuse_strays(client.clone(), strays, self.ids.clone()));
         let attached = Attached { requests, taken: 0, breaks, discovery, strays };
         // The server works in order: when this is answered, the subscriptions before it stand.
         match timeout(READY_MAX, client.request(self.service.own_ping(), "".into())).await {
@@ -286,7 +333,8 @@ impl Station {
         let calls = self.calls.clone();
         let work = self.work.clone();
         tokio::spawn(async move {
-            let result = calls.answer(admitted, row, context, message.payload).await;
+            let span = answerer.span.clone();
+            let result = calls.answer(admitted, row, context, message.payload).instrument(span).await;
             answerer.send(result).await;
             drop(work);
         });
@@ -294,7 +342,17 @@ impl Station {
 
     fn answerer(&self, message: &Message, place: Option<usize>, came: Instant) -> Answerer {
         let Self { client, service, .. } = self;
-        Answerer { client: client.clone(), service: service.clone(), reply: message.reply.clone(), place, came }
+        let id = self.ids.of(message.headers.as_ref());
+        let span = request_span(place, &id);
+        Answerer {
+            client: client.clone(),
+            service: service.clone(),
+            reply: message.reply.clone(),
+            place,
+            came,
+            id,
+            span,
+        }
     }
 
     /// Another connection in the place of one that ended; none when the door closes meanwhile.
@@ -320,11 +378,12 @@ impl Station {
 }
 
 /// Answers until the subscriptions end; no call comes this way, so nothing of it needs to be finished at the close.
-async fn refuse_strays(client: Client, subscriptions: Vec<Subscriber>) {
+async fn refuse_strays(client: Client, subscriptions: Vec<Subscriber>, ids: Arc<RequestIds>) {
     let mut strays = stream::select_all(subscriptions);
     while let Some(stray) = strays.next().await {
         let Some(reply) = stray.reply else { continue };
-        let (outgoing, _) = reply::encode(Err(unknown(&stray.subject)), client.max_payload());
+        let (mut outgoing, _) = reply::encode(Err(unknown(&stray.subject)), client.max_payload());
+        outgoing.headers.insert(REQUEST_ID, ids.of(stray.headers.as_ref()));
         if let Err(error) = client.publish_with_headers(reply, outgoing.headers, outgoing.body).await {
             tracing::warn!(%error, "a request for no verb stays unanswered");
         }
@@ -345,14 +404,34 @@ struct Answerer {
     reply: Option<async_nats::Subject>,
     place: Option<usize>,
     came: Instant,
+    id: String,
+    span: Span,
+}
+
+/// What is told of a request: which verb, which id, what became of it and when. Never who asked, nor for what.
+fn request_span(place: Option<usize>, id: &str) -> Span {
+    let row = place.and_then(|place| TABLE.rows().get(place));
+    let (noun, verb) = row.map_or(("", "unknown"), |row| (row.noun, row.verb));
+    tracing::info_span!("request", noun, verb, id, outcome = Empty, took_us = Empty)
 }
 
 impl Answerer {
+    fn tell(&self, took: Duration, refused: Option<&ApiError>) {
+        let outcome = refused.map_or(OK, |error| error.kind.name());
+        self.span.record("outcome", outcome);
+        self.span.record("took_us", u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        // The message of a failure may name what was asked for.
+        self.span.in_scope(|| tracing::debug!("answered"));
+    }
+
     async fn send(self, result: Result<Reply, ApiError>) {
         let client = current(&self.client);
-        let (outgoing, refused) = reply::encode(result, client.max_payload());
-        if let Some(place) = self.place {
-            self.service.count(place, self.came.elapsed(), refused.as_ref());
+        let (mut outgoing, refused) = reply::encode(result, client.max_payload());
+        let took = self.came.elapsed();
+        self.service.count(self.place, took, refused.as_ref());
+        self.tell(took, refused.as_ref());
+        if refused.is_some() {
+            outgoing.headers.insert(REQUEST_ID, self.id.as_str());
         }
         // A publish asks for no answer; the command was done all the same.
         let Some(reply) = self.reply else { return };

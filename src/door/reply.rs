@@ -87,7 +87,8 @@ pub fn header_safe(message: &str) -> String {
     safe
 }
 
-const KINDS: [Kind; 9] = [
+/// Every kind of failure.
+pub(super) const KINDS: [Kind; 9] = [
     Kind::InvalidRequest,
     Kind::Authentication,
     Kind::Permission,

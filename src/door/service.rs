@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::{
     PREFIX, SERVICE,
+    requests::Requests,
     table::{Kind, Row, TABLE},
 };
 
@@ -38,13 +39,14 @@ pub(super) struct Service {
     lost: Arc<AtomicU64>,
     /// In the order of the table.
     counts: Vec<Counts>,
+    requests: Requests,
 }
 
 impl Service {
     #[expect(clippy::disallowed_methods, reason = "shown to operators only; nothing is decided by it")]
     pub(super) fn new(id: String, lost: Arc<AtomicU64>) -> Self {
         let counts = TABLE.rows().iter().map(|_| Counts::default()).collect();
-        Self { id, started: jiff::Timestamp::now(), lost, counts }
+        Self { id, started: jiff::Timestamp::now(), lost, counts, requests: Requests::new() }
     }
 
     /// The subject on which only this process answers a ping.
@@ -52,9 +54,15 @@ impl Service {
         format!("$SRV.PING.{SERVICE}.{}", self.id)
     }
 
-    /// Counts one answered request of the verb at `place`.
-    pub(super) fn count(&self, place: usize, took: Duration, refused: Option<&Error>) {
-        let Some(counts) = self.counts.get(place) else { return };
+    /// What became of the requests that were answered, for who watches.
+    pub(super) fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
+    /// Counts one answered request of the verb at `place`; of none, it counts for who watches alone.
+    pub(super) fn count(&self, place: Option<usize>, took: Duration, refused: Option<&Error>) {
+        self.requests.count(place, took, refused);
+        let Some(counts) = place.and_then(|place| self.counts.get(place)) else { return };
         counts.requests.fetch_add(1, Ordering::Relaxed);
         counts.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if let Some(error) = refused {
@@ -160,8 +168,8 @@ mod tests {
     fn answers_fit_the_services_api() {
         let told = Service::new("ID".to_owned(), Arc::default());
         let place = TABLE.place("profile.get").unwrap();
-        told.count(place, Duration::from_micros(10), None);
-        told.count(place, Duration::from_micros(30), Some(&Error::timeout("of a secret")));
+        told.count(Some(place), Duration::from_micros(10), None);
+        told.count(Some(place), Duration::from_micros(30), Some(&Error::timeout("of a secret")));
 
         let ping: service::PingResponse = serde_json::from_value(told.ping()).unwrap();
         assert_eq!((ping.name.as_str(), ping.id.as_str()), ("memlog", "ID"));

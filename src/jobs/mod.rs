@@ -10,15 +10,17 @@
 //! | `memlog.dead.v1.<job>` | captured by the stream `memlog-dead`: jobs that failed for good, 30 days |
 //! | `memlog.worker.v1.fetch`, `.session`, `.complete`, `.fail` | requests of workers to the node, outside of every tenant's subjects |
 
+mod counted;
 mod desk;
 mod queue;
 mod remote;
 mod streams;
 mod workers;
 
+pub use counted::WorkersLoad;
 pub use desk::DeskDoor;
 pub use queue::JetQueue;
-pub use workers::{PARALLEL_MAX, Workers};
+pub use workers::{PARALLEL_MAX, Workers, WorkersWatch};
 
 /// Where the requests of workers go.
 const DESK: &str = "memlog.worker.v1";

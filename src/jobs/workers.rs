@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use async_nats::{Client, connection::State};
 use memlog_actors::{
     jobs::Worker,
     port::{Extractor, Narrator},
@@ -12,7 +13,10 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::remote;
+use super::{
+    counted::{CountedSource, Counts, WorkersLoad},
+    remote,
+};
 use crate::door::{
     self,
     connect::{self, Link},
@@ -29,6 +33,27 @@ pub struct Workers {
     closing: watch::Sender<bool>,
     running: JoinSet<()>,
     link: Link,
+    watch: WorkersWatch,
+}
+
+/// What can be seen of workers from outside.
+#[derive(Clone, Debug)]
+pub struct WorkersWatch {
+    client: Client,
+    counts: Arc<Counts>,
+    parallel: usize,
+}
+
+impl WorkersWatch {
+    /// Whether the connection to the NATS server stands now.
+    pub fn connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
+
+    /// What they do.
+    pub fn load(&self) -> WorkersLoad {
+        self.counts.load(self.parallel)
+    }
 }
 
 impl Workers {
@@ -42,12 +67,21 @@ impl Workers {
         let link = connect::connect(options, Arc::default()).await?;
         let (closing, closed) = watch::channel(false);
         let (source, desk) = remote::both(&link.client, closed);
+        let counts = Counts::new();
+        let source = Arc::new(CountedSource { inner: source, counts: Arc::clone(&counts) });
         let worker = Worker { source, desk, extractor, narrator };
         let mut running = JoinSet::new();
-        for _ in 0..parallel.min(PARALLEL_MAX) {
+        let parallel = parallel.min(PARALLEL_MAX);
+        for _ in 0..parallel {
             running.spawn(worker.clone().run());
         }
-        Ok(Self { closing, running, link })
+        let watch = WorkersWatch { client: link.client.clone(), counts, parallel };
+        Ok(Self { closing, running, link, watch })
+    }
+
+    /// What can be seen of them from outside.
+    pub fn watch(&self) -> WorkersWatch {
+        self.watch.clone()
     }
 
     /// Takes no more jobs and finishes those taken until `deadline` is over. What is not finished is delivered to others.

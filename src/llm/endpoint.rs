@@ -70,7 +70,8 @@ impl Endpoint {
     }
 }
 
-fn agent(url: &str) -> Agent {
+/// A client for one endpoint: no redirects, no proxy on the way to this machine.
+pub(crate) fn agent(url: &str) -> Agent {
     // Whatever TLS the process speaks already; a second provider would be a second library.
     let provider = Arc::clone(rustls::ClientConfig::builder().crypto_provider());
     let roots: Vec<_> = if url.starts_with("https:") {

@@ -24,6 +24,8 @@ use memlog_actors::{
     port::{Extractor, Narrator},
 };
 
+#[cfg(feature = "otlp")]
+pub(crate) use endpoint::agent;
 pub use endpoint::{Found, look};
 pub use settings::{Invalid, Settings};
 

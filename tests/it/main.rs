@@ -4,6 +4,7 @@
 mod support;
 
 mod attribution;
+mod backups;
 mod cli;
 mod client;
 mod door;
@@ -14,8 +15,11 @@ mod jobs;
 mod llm;
 mod notebooks;
 mod notes;
+mod operators;
 mod paging;
 mod people;
 mod speakers;
 mod summaries;
 mod threads;
+#[cfg(feature = "otlp")]
+mod traces;

@@ -36,6 +36,8 @@ const FENCES: &[Fence] = &[
         manifests: ROOT,
         places: &["src/door/", "src/jobs/", "src/client.rs", "src/nats/server/tests.rs", "tests/"],
     },
+    Fence { name: "hyper", manifests: ROOT, places: &["src/ops/", "tests/"] },
+    Fence { name: "prometheus", manifests: ROOT, places: &["src/ops/", "src/door/"] },
     Fence { name: "axum", manifests: ROOT, places: &["src/", "tests/"] },
     Fence { name: "rmcp", manifests: ROOT, places: &["src/", "tests/"] },
     Fence { name: "clap", manifests: ROOT, places: &["src/", "tests/"] },

@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -66,6 +66,8 @@ pub struct Directory<A: Aggregate> {
     environment: Arc<Environment>,
     cells: Mutex<HashMap<StreamId, Cell<A>>>,
     awake: AtomicUsize,
+    /// How often one was woken.
+    woken: AtomicU64,
     replays: Arc<Semaphore>,
     closed: AtomicBool,
 }
@@ -80,6 +82,7 @@ impl<A: Aggregate> Directory<A> {
             environment,
             cells: Mutex::default(),
             awake: AtomicUsize::new(0),
+            woken: AtomicU64::new(0),
             replays,
             closed: AtomicBool::new(false),
         }
@@ -88,6 +91,11 @@ impl<A: Aggregate> Directory<A> {
     /// How many are awake.
     pub fn awake(&self) -> usize {
         self.awake.load(Ordering::Relaxed)
+    }
+
+    /// How often one was woken since the start; those of them that are not awake have gone to sleep again.
+    pub fn woken(&self) -> u64 {
+        self.woken.load(Ordering::Relaxed)
     }
 
     /// Brings a command to its stream and waits until what came of it is durable.
@@ -148,6 +156,7 @@ impl<A: Aggregate> Directory<A> {
         drop(replay);
         woken.map_err(|error| Failure::Unavailable(error.to_string()))?;
         self.awake.fetch_add(1, Ordering::Relaxed);
+        self.woken.fetch_add(1, Ordering::Relaxed);
         *slot = Some(actor.clone());
         Ok(actor)
     }

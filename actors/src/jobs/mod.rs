@@ -13,6 +13,7 @@ mod worker;
 
 pub use line::Line;
 pub(crate) use outbox::Outbox;
+pub use promises::JobCounts;
 pub(crate) use promises::Promises;
 pub(crate) use queue::LocalQueue;
 pub use worker::Worker;

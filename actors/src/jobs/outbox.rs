@@ -32,6 +32,8 @@ pub(crate) struct Outbox {
     /// Up to where promises were handed to the queue.
     handed: Position,
     checkpoint: Position,
+    /// The log's head at the start: what ended after it ended in this life.
+    began: Position,
     /// Failures read in this pass; one whose job was promised again meanwhile is none.
     dead: Vec<DeadLetter>,
 }
@@ -39,8 +41,9 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// Goes on from the checkpoint.
     pub(crate) fn new(log: Log, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
-        let at = log.checkpoint(CHECKPOINT)?;
-        Ok(Self { log, queue, promises: Arc::new(Promises::new(at)), at, handed: at, checkpoint: at, dead: Vec::new() })
+        let (at, began) = (log.checkpoint(CHECKPOINT)?, log.head());
+        let promises = Arc::new(Promises::new(at));
+        Ok(Self { log, queue, promises, at, handed: at, checkpoint: at, began, dead: Vec::new() })
     }
 
     /// What is not kept yet.
@@ -97,14 +100,24 @@ impl Outbox {
                 self.settled(before);
                 self.dead.retain(|letter| letter.job != e.job);
             }
-            Facts::ExtractionCompleted(e) => self.kept(e.job),
+            Facts::ExtractionCompleted(e) => {
+                self.kept(e.job);
+                self.ended(position, true);
+            }
             Facts::ExtractionFailed(e) => {
                 self.kept(e.job);
+                self.ended(position, false);
                 self.dead.push(DeadLetter { job: e.job, position, code: e.code.clone(), attempts: e.attempts });
             }
             Facts::ThreadDeleted(_) => self.settled(self.promises.void(|it| it.place.key.stream == head.key.stream)),
             Facts::ProfileDeleted(_) => self.settled(self.promises.void(|it| it.place.key.scope == head.key.scope)),
             _ => {}
+        }
+    }
+
+    fn ended(&self, at: Position, done: bool) {
+        if at > self.began {
+            self.promises.ended(done);
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use memlog_events::ids::{JobId, Position};
@@ -27,6 +30,24 @@ pub(crate) struct Promises {
     /// Up to where the log was read.
     at: watch::Sender<Position>,
     count: watch::Sender<u64>,
+    /// Jobs that ended since the start, done and failed.
+    done: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// Jobs by where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobCounts {
+    /// No worker has begun with them.
+    pub queued: u64,
+    /// A worker has them.
+    pub running: u64,
+    /// A try failed or was lost; they wait for the next one.
+    pub retrying: u64,
+    /// Done since the start.
+    pub done: u64,
+    /// Failed for good since the start: dead letters.
+    pub failed: u64,
 }
 
 #[derive(Default)]
@@ -38,7 +59,13 @@ struct Table {
 
 impl Promises {
     pub(crate) fn new(at: Position) -> Self {
-        Self { table: Mutex::default(), at: watch::Sender::new(at), count: watch::Sender::new(0) }
+        Self {
+            table: Mutex::default(),
+            at: watch::Sender::new(at),
+            count: watch::Sender::new(0),
+            done: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -89,6 +116,30 @@ impl Promises {
     pub(crate) async fn noted(&self, position: Position) {
         // The sender is `self`, so it cannot be gone.
         self.at.subscribe().wait_for(|at| *at >= position).await.map(drop).unwrap_or_default()
+    }
+
+    /// Up to where the log was read.
+    pub(crate) fn at(&self) -> Position {
+        *self.at.borrow()
+    }
+
+    /// A job ended.
+    pub(super) fn ended(&self, done: bool) {
+        if done { &self.done } else { &self.failed }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Where jobs are.
+    pub(crate) fn counts(&self) -> JobCounts {
+        let table = self.table();
+        let running = table.tries.values().filter(|tries| tries.running).count() as u64;
+        let tried = table.tries.len() as u64;
+        JobCounts {
+            queued: (table.open.len() as u64).saturating_sub(tried),
+            running,
+            retrying: tried - running,
+            done: self.done.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+        }
     }
 
     /// How many are open.

@@ -1,6 +1,12 @@
 //! The change feed: every committed event, without content.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use memlog_events::{
     code::StreamKind,
@@ -38,6 +44,8 @@ pub struct Change {
 /// Follows the log for the change feed.
 pub struct Feed {
     system: System,
+    /// Up to where it has told, for who watches.
+    told: Arc<AtomicU64>,
     head: watch::Receiver<Position>,
     at: Position,
     waiting: VecDeque<Stored>,
@@ -60,7 +68,9 @@ impl System {
             Ok(at) => at,
         };
         let head = self.inner.head.subscribe();
-        Feed { system: self.clone(), head, at, waiting: VecDeque::new(), namespaces: HashMap::new() }
+        let told = Arc::clone(&self.inner.fed);
+        told.store(at.0, Ordering::Relaxed);
+        Feed { system: self.clone(), told, head, at, waiting: VecDeque::new(), namespaces: HashMap::new() }
     }
 }
 
@@ -70,6 +80,7 @@ impl Feed {
         let mut stopping = self.system.inner.stopping.subscribe();
         loop {
             if let Some(event) = self.waiting.pop_front() {
+                self.told.store(event.head.position.0, Ordering::Relaxed);
                 match self.change(&event) {
                     Ok(Some(change)) => return Some(change),
                     Ok(None) => continue,

@@ -4,6 +4,7 @@
 //! wakes an entity.
 
 mod audit;
+pub mod backup;
 mod bound;
 mod catch_up;
 mod command;
@@ -17,6 +18,7 @@ mod ingest;
 mod jobs;
 mod keeper;
 mod languages;
+mod load;
 pub(crate) mod lookup;
 mod memories;
 mod notebooks;
@@ -38,11 +40,13 @@ mod validate;
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicU64},
 };
 
+pub use backup::Copied;
 pub use feed::{Change, Feed};
 pub use languages::Languages;
+pub use load::{Actors, Load};
 use memlog_events::ids::{Digest, Position, Scope};
 pub use rebuild::Rebuilt;
 pub use start::StartError;
@@ -130,6 +134,8 @@ pub(crate) struct Inner {
     pub(crate) narrator: Option<Arc<dyn Narrator>>,
     pub(crate) queue: Arc<dyn JobQueue>,
     projector: Arc<Projector>,
+    /// Up to where the change feed has told, while there is one.
+    fed: Arc<AtomicU64>,
     /// The log's head, for who follows it.
     head: watch::Sender<Position>,
     /// Idempotency keys of commands under way: a twin waits for the first.

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -106,6 +106,7 @@ impl System {
             narrator,
             queue,
             projector,
+            fed: Arc::new(AtomicU64::new(u64::MAX)),
             head,
             keys: Gate::default(),
             statements: Gate::default(),

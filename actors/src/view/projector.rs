@@ -1,7 +1,11 @@
 //! The projector follows the log in order of position and folds what is committed into the views that are loaded.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     thread::JoinHandle,
 };
 
@@ -16,6 +20,8 @@ const PAGE_EVENTS: usize = 1_000;
 pub struct Projector {
     wake: Mutex<Option<mpsc::SyncSender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Up to where it has folded, for who watches.
+    at: Arc<AtomicU64>,
 }
 
 impl Projector {
@@ -24,9 +30,11 @@ impl Projector {
         // One wake-up that waits is enough: the projector then reads all there is.
         let (wake, woken) = mpsc::sync_channel(1);
         let from = log.head();
+        let at = Arc::new(AtomicU64::new(from.0));
+        let told = Arc::clone(&at);
         let builder = std::thread::Builder::new().name("memlog-project".to_owned());
-        let thread = builder.spawn(move || follow(&log, &registry, from, &woken))?;
-        Ok(Self { wake: Mutex::new(Some(wake)), thread: Mutex::new(Some(thread)) })
+        let thread = builder.spawn(move || follow(&log, &registry, &told, &woken))?;
+        Ok(Self { wake: Mutex::new(Some(wake)), thread: Mutex::new(Some(thread)), at })
     }
 
     /// Something was committed.
@@ -39,6 +47,11 @@ impl Projector {
         }
     }
 
+    /// Up to where everything is folded into the views that are loaded.
+    pub fn at(&self) -> Position {
+        Position(self.at.load(Ordering::Relaxed))
+    }
+
     /// Ends the thread.
     pub fn close(&self) {
         drop(self.wake.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -49,7 +62,8 @@ impl Projector {
     }
 }
 
-fn follow(log: &Log, registry: &Registry, mut at: Position, woken: &mpsc::Receiver<()>) {
+fn follow(log: &Log, registry: &Registry, told: &AtomicU64, woken: &mpsc::Receiver<()>) {
+    let mut at = Position(told.load(Ordering::Relaxed));
     while woken.recv().is_ok() {
         loop {
             // Events past the head can be read already, but their erasures may not be made and readers not be told of them.
@@ -68,6 +82,7 @@ fn follow(log: &Log, registry: &Registry, mut at: Position, woken: &mpsc::Receiv
             for event in &page[..known] {
                 registry.project(event);
             }
+            told.store(at.0, Ordering::Relaxed);
         }
     }
 }

@@ -38,6 +38,21 @@ pub enum NotLoaded {
     Late,
 }
 
+/// Figures of the loaded views, for who watches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Profiles.
+    pub profiles: u64,
+    /// Their memory.
+    pub bytes: u64,
+    /// Documents that wait to be embedded.
+    pub waiting: u64,
+    /// The most of them in one profile: how far its vectors lag behind.
+    pub waiting_max: u64,
+    /// Profiles that are embedded anew because the model was changed.
+    pub reembedding: u64,
+}
+
 /// How long a reader waits for the projector, which is behind by milliseconds when all is well.
 const FOLLOW_WAIT_MAX: Duration = Duration::from_secs(30);
 
@@ -286,6 +301,22 @@ impl Registry {
     /// The memory of all loaded views.
     pub fn bytes(&self) -> u64 {
         live_bytes(&lock(&self.cells))
+    }
+
+    /// What is loaded, in one look.
+    pub fn figures(&self) -> Loaded {
+        let cells: Vec<_> = lock(&self.cells).values().cloned().collect();
+        let mut loaded = Loaded::default();
+        for views in cells.iter().filter_map(|cell| cell.live()) {
+            let waiting = views.pending() as u64;
+            let state = views.read();
+            loaded.profiles += 1;
+            loaded.bytes += state.bytes() as u64;
+            loaded.waiting += waiting;
+            loaded.waiting_max = loaded.waiting_max.max(waiting);
+            loaded.reembedding += u64::from(state.is_reembedding());
+        }
+        loaded
     }
 
     /// Documents of loaded profiles that wait to be embedded.

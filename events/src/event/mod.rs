@@ -151,6 +151,40 @@ impl Facts {
         }
     }
 
+    /// The same event without the slots that a log does not know: those of subjects that came later.
+    pub fn erasing_only(self, known: impl Fn(Slot) -> bool) -> Self {
+        let kept = |slot: Slot| if known(slot) { slot } else { Slot::NONE };
+        fn retain<T>(all: &mut Vec<(T, Slot)>, known: impl Fn(Slot) -> bool) {
+            all.retain(|(_, slot)| known(*slot));
+        }
+        let mut facts = self;
+        match &mut facts {
+            Self::ProfileDeleted(e) => e.slot = kept(e.slot),
+            Self::ThreadDeleted(e) => e.slot = kept(e.slot),
+            Self::MessageDeleted(e) => retain(&mut e.messages, &known),
+            Self::SummaryErased(e) => e.slot = kept(e.slot),
+            Self::Unlinked(e) => e.slot = kept(e.slot),
+            Self::ImageDeleted(e) => retain(&mut e.images, &known),
+            Self::EntryForgot(e) => e.slot = kept(e.slot),
+            Self::Restored(e) => e.ticket = kept(e.ticket),
+            Self::Purged(e) => (e.slot, e.ticket) = (kept(e.slot), kept(e.ticket)),
+            Self::AgentDeleted(e) => e.slot = kept(e.slot),
+            Self::NoteRemoved(e) => e.slot = kept(e.slot),
+            Self::Forgot(e) => {
+                e.slot = kept(e.slot);
+                retain(&mut e.messages, &known);
+                retain(&mut e.relations, &known);
+            }
+            Self::Expired(e) => {
+                retain(&mut e.records, &known);
+                retain(&mut e.messages, &known);
+                retain(&mut e.relations, &known);
+            }
+            _ => {}
+        }
+        facts
+    }
+
     /// When the subject that this event creates or changes becomes unreachable, and its slot.
     pub fn expiry(&self) -> Option<(Micros, Slot)> {
         match self {

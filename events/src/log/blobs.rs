@@ -9,17 +9,38 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use uuid::Uuid;
 
+use super::lock;
 use crate::{
     head::Head,
     ids::{KeyPath, Partition, Scope, Slot, StreamId, StreamKey, Version},
 };
 
 #[derive(Debug)]
-pub(super) struct Blobs(PathBuf);
+pub(super) struct Blobs {
+    dir: PathBuf,
+    /// Of all files, for who watches; right after the sweep of the opening.
+    bytes: AtomicU64,
+    /// What is to be removed once a backup has ended, while one is under way.
+    held: Mutex<Option<Vec<Later>>>,
+}
+
+/// What is not removed yet.
+#[derive(Debug)]
+enum Later {
+    Slot(Slot),
+    File(Owner),
+}
+
+/// While it lives, no file is removed. What was to be is removed at its end, and if the process dies before, at the next start.
+pub(super) struct Held<'a>(&'a Blobs);
 
 /// Whose content a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +62,17 @@ impl Owner {
 }
 
 impl Blobs {
+    /// Their folder in the data folder.
+    pub(super) const FOLDER: &str = "blobs";
+
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
-        let dir = dir.join("blobs");
+        let dir = dir.join(Self::FOLDER);
         fs::create_dir_all(&dir)?;
-        Ok(Self(dir))
+        Ok(Self { dir, bytes: AtomicU64::new(0), held: Mutex::default() })
     }
 
     fn slot_dir(&self, slot: Slot) -> PathBuf {
-        self.0.join(format!("{:016x}", slot.0))
+        self.dir.join(format!("{:016x}", slot.0))
     }
 
     fn path(&self, owner: &Owner) -> PathBuf {
@@ -70,8 +94,9 @@ impl Blobs {
         let mut file = File::create(&path)?;
         file.write_all(sealed)?;
         file.sync_all()?;
+        self.bytes.fetch_add(sealed.len() as u64, Ordering::Relaxed);
         sync_dir(&folder)?;
-        sync_dir(&self.0)
+        sync_dir(&self.dir)
     }
 
     /// `None` if the file is not there.
@@ -89,12 +114,75 @@ impl Blobs {
 
     /// Removes one file; it may be gone already.
     pub(super) fn remove(&self, owner: &Owner) -> io::Result<()> {
-        gone_is_fine(fs::remove_file(self.path(owner)))
+        if self.put_off(|| Later::File(*owner)) {
+            return Ok(());
+        }
+        let path = self.path(owner);
+        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+        let removed = fs::remove_file(path);
+        self.counted_out(&removed, bytes);
+        gone_is_fine(removed)
     }
 
     /// Removes every file whose innermost slot this is.
     pub(super) fn remove_slot(&self, slot: Slot) -> io::Result<()> {
-        gone_is_fine(fs::remove_dir_all(self.slot_dir(slot)))
+        if self.put_off(|| Later::Slot(slot)) {
+            return Ok(());
+        }
+        let folder = self.slot_dir(slot);
+        let bytes = bytes_in(&folder);
+        let removed = fs::remove_dir_all(folder);
+        self.counted_out(&removed, bytes);
+        gone_is_fine(removed)
+    }
+
+    /// From now on nothing is removed; `None` if that is so already.
+    pub(super) fn hold(&self) -> Option<Held<'_>> {
+        let mut held = lock(&self.held);
+        if held.is_some() {
+            return None;
+        }
+        *held = Some(Vec::new());
+        Some(Held(self))
+    }
+
+    fn put_off(&self, what: impl FnOnce() -> Later) -> bool {
+        match &mut *lock(&self.held) {
+            Some(later) => {
+                later.push(what());
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Every file with what its name says.
+    pub(super) fn each<E: From<io::Error>>(
+        &self,
+        mut found: impl FnMut(StreamKey, Version, [u8; 12], &Path) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for folder in fs::read_dir(&self.dir)? {
+            for file in fs::read_dir(folder?.path())? {
+                let file = file?;
+                if let Some((key, version, nonce)) = parse(&file.file_name().to_string_lossy()) {
+                    found(key, version, nonce, &file.path())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn counted_out(&self, removed: &io::Result<()>, bytes: u64) {
+        if removed.is_ok() {
+            // What a failed write left behind was never counted in.
+            let less = |held: u64| Some(held.saturating_sub(bytes));
+            self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_default();
+        }
+    }
+
+    /// The length of all files together.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Removes the files that no event refers to: their commit never came.
@@ -102,8 +190,8 @@ impl Blobs {
         &self,
         mut is_referred_to: impl FnMut(StreamKey, Version, [u8; 12]) -> Result<bool, E>,
     ) -> Result<usize, E> {
-        let mut removed = 0;
-        for folder in fs::read_dir(&self.0)? {
+        let (mut removed, mut bytes) = (0, 0);
+        for folder in fs::read_dir(&self.dir)? {
             let folder = folder?.path();
             for file in fs::read_dir(&folder)? {
                 let file = file?;
@@ -112,7 +200,9 @@ impl Blobs {
                     // Not one of ours: whoever put it there may want it.
                     None => true,
                 };
-                if !keep {
+                if keep {
+                    bytes += file.metadata()?.len();
+                } else {
                     fs::remove_file(file.path())?;
                     removed += 1;
                 }
@@ -120,8 +210,32 @@ impl Blobs {
             // Fails while files are left in it, which is what is wanted.
             drop(fs::remove_dir(&folder));
         }
+        self.bytes.store(bytes, Ordering::Relaxed);
         Ok(removed)
     }
+}
+
+impl Held<'_> {
+    fn end(&self) -> io::Result<()> {
+        let later = lock(&self.0.held).take().unwrap_or_default();
+        later.into_iter().try_for_each(|it| match it {
+            Later::Slot(slot) => self.0.remove_slot(slot),
+            Later::File(owner) => self.0.remove(&owner),
+        })
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept at the next start.
+        drop(self.end());
+    }
+}
+
+/// Of the files in a folder; 0 for one that is not there, which is nearly every slot's.
+fn bytes_in(folder: &Path) -> u64 {
+    let Ok(files) = fs::read_dir(folder) else { return 0 };
+    files.flatten().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
 
 fn hex(nonce: &[u8; 12]) -> String {

@@ -6,12 +6,15 @@
 //! slots, not what they are for.
 
 pub mod append;
+pub mod backup;
 mod blobs;
 mod directory;
+mod erasures;
 mod error;
 mod group;
 mod keep;
 mod limits;
+mod meter;
 pub mod open;
 mod prepare;
 mod purge;
@@ -26,6 +29,7 @@ mod writer;
 
 use std::{
     collections::BTreeSet,
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -42,15 +46,18 @@ use crate::{
 };
 
 pub use append::{Busy, Done};
+pub use erasures::{Again, Forgetting, NotAgain};
 pub use error::{Error, Reason};
 pub use keep::{EmbeddingKey, EmbeddingRow, Snapshot};
 pub use limits::{Limits, REMEMBERED_HOURS};
+pub use meter::{Classes, Load, Spread};
 pub use open::Options;
 pub use purge::Purge;
 pub use read::{ScopeEvents, Sealed, Stored};
 pub use verify::{Break, Report, Stats};
 
 use blobs::Blobs;
+use meter::Meter;
 use queue::Queue;
 use tables::{Reading, Writing};
 
@@ -82,6 +89,9 @@ struct Core {
     database: Database,
     vault: Vault,
     blobs: Blobs,
+    /// The data folder.
+    dir: PathBuf,
+    meter: Meter,
     limits: Limits,
     listener: Option<Listener>,
     head: AtomicU64,

@@ -18,14 +18,16 @@ use uuid::Uuid;
 use super::{
     Core, Handle, Limits, Listener, Log, Reason,
     blobs::{Blobs, sync_dir},
-    directory, rows,
+    directory,
+    meter::Meter,
+    rows,
     rows::CommitRow,
     tables::{Reading, Writing},
     writer::{self, End, Writer},
 };
 use crate::{
     head::Head,
-    ids::{Micros, PARTITIONS, Partition, Position, Slot},
+    ids::{Micros, PARTITIONS, Partition, Position, Slot, StreamKey, Version},
     vault::{self, Vault},
 };
 
@@ -33,6 +35,10 @@ use crate::{
 pub const FORMAT: u32 = 1;
 /// Which reader this is. A log that needs a later one says so and is left alone.
 pub const READER: u32 = 3;
+/// The log's file in the data folder.
+pub(super) const FILE: &str = "log.redb";
+/// The vault's in its own.
+pub(super) const VAULT_FILE: &str = "vault";
 
 /// Where the log lies and what it may use.
 #[derive(Clone)]
@@ -101,7 +107,7 @@ impl Log {
         for folder in [dir, vault_dir] {
             at(folder, fs::create_dir_all(folder))?;
         }
-        let (log, vault) = (dir.join("log.redb"), vault_dir.join("vault"));
+        let (log, vault) = (dir.join(FILE), vault_dir.join(VAULT_FILE));
         let disks = Disks { log: backend(&log)?, vault: Box::new(backend(&vault)?), vault_path: vault };
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
@@ -126,6 +132,8 @@ impl Log {
             database,
             vault,
             blobs,
+            dir: options.dir.clone(),
+            meter: Meter::default(),
             limits: options.limits,
             listener: options.on_commit,
             head: AtomicU64::new(found.end.head.0),
@@ -302,16 +310,25 @@ fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
 
 fn sweep_blobs(core: &Core) -> Result<(), super::Error> {
     let events = core.read()?.events()?;
-    core.blobs.sweep(|key, version, nonce| -> Result<bool, super::Error> {
-        let Some(event) = events.get_owned(&rows::event_key(key, version))? else {
-            return Ok(false);
-        };
-        let head = Head::parse(event.value()).map_err(|error| super::Error::Event {
-            key,
-            version,
-            reason: Reason::Head(error),
-        })?;
-        Ok(head.nonce == nonce)
+    core.blobs.sweep(|key, version, nonce| match head_of(&events, key, version)? {
+        // A dead one was left behind by a backup that held its removal back.
+        Some(head) => Ok::<_, super::Error>(head.nonce == nonce && core.vault.alive(head.keys).unwrap_or(true)),
+        None => Ok(false),
     })?;
     Ok(())
+}
+
+type Events = redb::ReadOnlyTable<&'static [u8; 42], &'static [u8]>;
+
+fn head_of(events: &Events, key: StreamKey, version: Version) -> Result<Option<Head>, super::Error> {
+    let Some(event) = events.get_owned(&rows::event_key(key, version))? else {
+        return Ok(None);
+    };
+    let wrong = |error| super::Error::Event { key, version, reason: Reason::Head(error) };
+    Head::parse(event.value()).map(Some).map_err(wrong)
+}
+
+/// Whether an event's content lies in the file of this nonce.
+pub(super) fn refers(events: &Events, key: StreamKey, version: Version, nonce: [u8; 12]) -> Result<bool, super::Error> {
+    Ok(head_of(events, key, version)?.is_some_and(|head| head.nonce == nonce))
 }

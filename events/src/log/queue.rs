@@ -79,6 +79,12 @@ impl Queue {
         group
     }
 
+    /// Batches and bytes that wait.
+    pub(super) fn load(&self) -> (u64, u64) {
+        let state = lock(&self.state);
+        ((state.waiting.len() + state.sealing) as u64, state.bytes as u64)
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
     }

@@ -2,7 +2,10 @@
 //! that a changed layout is another table and never a misread one. Keys are big-endian, so that their order is the
 //! order of bytes.
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, Table, TableDefinition, TableError, WriteTransaction};
+use redb::{
+    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable as _, ReadableTableMetadata as _, Table,
+    TableDefinition, TableError, WriteTransaction,
+};
 
 use super::Error;
 
@@ -17,6 +20,26 @@ macro_rules! tables {
             /// Opens, and makes if need be, every table.
             pub(super) fn open(txn: &'t WriteTransaction) -> Result<Self, TableError> {
                 Ok(Self { $($name: txn.open_table(TableDefinition::new($text))?,)+ })
+            }
+        }
+
+        impl Reading {
+            /// Copies every table into a new database, a durable commit each; false if it was given up, since `stop` said so.
+            pub(super) fn copy_to(&self, copy: &Database, stop: impl Fn() -> bool) -> Result<bool, Error> {
+                $(
+                    let txn = copy.begin_write()?;
+                    let mut table = txn.open_table(TableDefinition::<$key, $value>::new($text))?;
+                    for row in self.$name()?.iter()? {
+                        if stop() {
+                            return Ok(false);
+                        }
+                        let (key, value) = row?;
+                        table.insert(key.value(), value.value())?;
+                    }
+                    drop(table);
+                    txn.commit()?;
+                )+
+                Ok(true)
             }
         }
 
@@ -62,6 +85,11 @@ impl Reading {
     /// Looks at the latest commit.
     pub(super) fn begin(database: &redb::Database) -> Result<Self, Error> {
         Ok(Self(database.begin_read()?))
+    }
+
+    /// How many events there are.
+    pub(super) fn count(&self) -> Result<u64, Error> {
+        Ok(self.events()?.len()?)
     }
 
     /// Whether the log has its tables; a new one has not.

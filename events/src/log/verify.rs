@@ -101,7 +101,7 @@ fn broken(reason: Reason) -> Break {
     Break { stream: None, version: Version(0), position: Position(0), reason }
 }
 
-fn is_in(core: &Core, (position, hash): (Position, [u8; 32])) -> Result<bool, Error> {
+pub(super) fn is_in(core: &Core, (position, hash): (Position, [u8; 32])) -> Result<bool, Error> {
     if position == Position(0) {
         return Ok(hash == [0; 32]);
     }

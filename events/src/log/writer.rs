@@ -1,6 +1,10 @@
 //! The writer's thread: take what waits, commit, erase, tell, answer.
 
-use std::{collections::HashMap, sync::Arc, sync::atomic::Ordering};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use super::{
     CommitNotice, Core, Error, append,
@@ -66,6 +70,7 @@ impl Writer {
     /// One durable commit for all that is sound in the group.
     fn commit(&mut self, waiting: &[Waiting]) -> Result<Vec<Answer>, Error> {
         let core = Arc::clone(&self.core);
+        let (begun, before) = (Instant::now(), self.end.head);
         let txn = core.database.begin_write()?;
         let mut group = Group::new(&core, &self.tips, self.end, Writing::open(&txn)?);
         let mut answers = Vec::with_capacity(waiting.len());
@@ -80,6 +85,7 @@ impl Writer {
         }
         let written = group.finish()?;
         core.durably(txn)?;
+        core.meter.committed(written.end.head.0 - before.0, begun.elapsed());
         self.settle(waiting, &mut answers, written);
         Ok(answers)
     }

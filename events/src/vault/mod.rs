@@ -37,6 +37,8 @@ pub(crate) use slot::State;
 pub const FIRST_SLOT: u64 = 16;
 /// How many slots are made and synced at a time. One sync a few thousand subjects costs them nothing.
 const SLOTS_AHEAD: u64 = 4_096;
+/// Bytes read at once when it is copied.
+const COPY_BYTES: usize = 1 << 20;
 /// With fewer left than this the writer makes more before anybody has to wait for them.
 const SLOTS_LOW: u64 = 1_024;
 
@@ -87,6 +89,8 @@ pub struct Vault {
     ready: AtomicU64,
     header: Mutex<Header>,
     growing: Mutex<()>,
+    /// Held while slots are overwritten, and while they are copied.
+    erasing: Mutex<()>,
     cache: Cache,
     random: SystemRandom,
 }
@@ -109,6 +113,7 @@ impl Vault {
             ready: AtomicU64::new(FIRST_SLOT),
             header: Mutex::new(header),
             growing: Mutex::new(()),
+            erasing: Mutex::new(()),
             cache: Cache::new(),
             random,
         })
@@ -226,6 +231,7 @@ impl Vault {
 
     /// Overwrites the slots in place and syncs. When this returns, what they sealed cannot be read by anyone.
     pub(crate) fn erase(&self, slots: &[Slot], through: Position) -> Result<(), Error> {
+        let _nobody_copies = lock(&self.erasing);
         for slot in slots {
             self.disk.write(slot.0 * SLOT_BYTES as u64, &slot::dead(*slot))?;
             self.cache.forget(*slot);
@@ -245,6 +251,29 @@ impl Vault {
         let mut header = lock(&self.header);
         header.erased_through = through;
         header::write_mark(&*self.disk, &mut header)
+    }
+
+    /// Hands out the file's bytes while nothing is erased and no slot is made, the header first: its mark never runs ahead
+    /// of the slots behind it. How many bytes there were.
+    pub(crate) fn still(&self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<u64, Error> {
+        let (_nobody_erases, _nobody_grows) = (lock(&self.erasing), lock(&self.growing));
+        let end = self.disk.len()?;
+        let mut bytes = vec![0; COPY_BYTES];
+        let mut at = 0;
+        while at < end {
+            let step = bytes.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
+            self.disk.read(at, &mut bytes[..step])?;
+            take(&bytes[..step])?;
+            at += step as u64;
+        }
+        bytes.fill(0);
+        std::hint::black_box(&bytes);
+        Ok(end)
+    }
+
+    /// The length of its file; 0 if it cannot be told.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.disk.len().unwrap_or(0)
     }
 
     pub(crate) fn sync(&self) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! Proofs of the log, on real files. They sit inside the crate to reach what no user may: raw rows, failing disks.
 
 mod appending;
+mod backing_up;
 mod directory;
 mod forgetting;
 mod machine;
