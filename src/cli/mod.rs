@@ -127,7 +127,7 @@ enum Command {
     Rebuild(rebuild::Args),
     /// Check the installation and show the settings
     Doctor(doctor::Args),
-    /// Measure recall on a data set
+    /// Measure recall on a data set, and compare runs
     Eval(eval::Args),
 }
 
