@@ -135,7 +135,7 @@ enum Command {
     Erasures(erasures::Args),
     /// Check the installation and show the settings
     Doctor(doctor::Args),
-    /// Measure recall on a data set
+    /// Measure recall on a data set, and compare runs
     Eval(eval::Args),
 }
 

@@ -9,10 +9,7 @@ use super::{Cli, fail::Fail, screen::Screen, show, tables};
 fn help(command: &str) -> String {
     let mut cli = Cli::command().term_width(100);
     cli.build();
-    let command = match command {
-        "" => &mut cli,
-        name => cli.find_subcommand_mut(name).unwrap(),
-    };
+    let command = command.split_whitespace().fold(&mut cli, |cli, name| cli.find_subcommand_mut(name).unwrap());
     command.render_help().to_string()
 }
 
@@ -25,6 +22,8 @@ fn the_help_says_what_there_is() {
     insta::assert_snapshot!("help_worker", help("worker"));
     insta::assert_snapshot!("help_backup", help("backup"));
     insta::assert_snapshot!("help_erasures", help("erasures"));
+    insta::assert_snapshot!("help_eval", help("eval"));
+    insta::assert_snapshot!("help_eval_locomo", help("eval locomo"));
 }
 
 #[test]

@@ -21,7 +21,10 @@ use super::{
 use crate::cli::{
     Outcome,
     fail::Fail,
-    input::{self, locomo, questions, sample::Category},
+    input::{
+        self, beam, locomo, questions,
+        sample::{Category, Question, Sample},
+    },
     screen::Screen,
 };
 
@@ -32,7 +35,7 @@ pub(super) struct Args {
     a: PathBuf,
     /// Another; the differences are B - A
     b: PathBuf,
-    /// What was asked: LoCoMo's JSON, or JSON Lines of question_id, category, evidence, answer
+    /// What was asked: LoCoMo's or BEAM's data, or JSON Lines of question_id, category, evidence, answer
     #[arg(long, value_name = "FILE")]
     questions: PathBuf,
 }
@@ -135,12 +138,15 @@ impl Args {
 }
 
 fn asked(path: &Path) -> Result<Vec<Asked>, Fail> {
+    if path.is_dir() {
+        return Ok(of_samples(beam::samples(path)?));
+    }
     let (text, file) = input::text(path)?;
+    if let Some(samples) = beam::of_text(&text, &file) {
+        return samples.map(of_samples);
+    }
     if text.trim_start().starts_with('[') {
-        let questions = locomo::samples(&text, &file)?.into_iter().flat_map(|sample| sample.questions);
-        let asked =
-            questions.map(|it| Asked { id: it.id, category: it.category, evidence: it.evidence, answer: it.answer });
-        return Ok(asked.collect());
+        return Ok(of_samples(locomo::samples(&text, &file)?));
     }
     let lines = questions::lines(&text, &file)?.into_iter();
     lines
@@ -154,6 +160,12 @@ fn asked(path: &Path) -> Result<Vec<Asked>, Fail> {
             Ok(Asked { id, category, evidence, answer })
         })
         .collect()
+}
+
+fn of_samples(samples: Vec<Sample>) -> Vec<Asked> {
+    let questions = samples.into_iter().flat_map(|sample| sample.questions);
+    let asked = |it: Question| Asked { id: it.id, category: it.category, evidence: it.evidence, answer: it.answer };
+    questions.map(asked).collect()
 }
 
 fn report(asked: Vec<Asked>, a: &HashMap<String, Line>, b: &HashMap<String, Line>) -> Report {

@@ -47,7 +47,7 @@ pub(super) struct Options {
     /// Take the evidence from this file (JSON Lines: question_id, evidence) instead of the data set
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
-    /// Only these conversations, e.g. conv-26,conv-30
+    /// Only these conversations, by their ids
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     only: Vec<String>,
     /// Ask profile.recall at this thinking level instead of profile.search: low, medium or high

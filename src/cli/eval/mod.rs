@@ -5,6 +5,7 @@
 
 mod answers;
 mod ask;
+mod beam;
 mod bootstrap;
 mod compare;
 mod course;
@@ -35,6 +36,8 @@ pub(super) struct Args {
 enum Set {
     /// LoCoMo: ten long conversations, and questions whose answers name their turns
     Locomo(locomo::Args),
+    /// BEAM: chats with an assistant of up to ten million tokens, and questions that probe ten abilities
+    Beam(beam::Args),
     /// Compare two run files question by question: differences with confidence intervals
     Compare(compare::Args),
 }
@@ -43,6 +46,7 @@ impl Args {
     pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
         match (self.set, self.compare) {
             (Some(Set::Locomo(args)), None) => args.run(settings, screen).await,
+            (Some(Set::Beam(args)), None) => args.run(settings, screen).await,
             (Some(Set::Compare(args)), None) => args.run(screen),
             (None, Some(runs)) => compare::Args::new(runs, self.questions)?.run(screen),
             (Some(_), Some(_)) => Err(Fail::Usage("--compare goes without a data set".to_owned())),

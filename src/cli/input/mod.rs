@@ -1,6 +1,7 @@
-//! Conversations from files: `jsonl` and `locomo` read them into the same shape, data sets with their questions into
-//! `sample`'s. A file is checked whole before any of it is sent, so that an error in its last line has stored nothing.
+//! Conversations from files: `jsonl` and `locomo` read them into the same shape, `locomo` and `beam` data sets with their
+//! questions into `sample`'s. A file is checked whole before any of it is sent, so that an error in its last line has stored nothing.
 
+pub(super) mod beam;
 pub(super) mod jsonl;
 pub(super) mod locomo;
 pub(super) mod questions;

@@ -193,3 +193,59 @@ fn evidence_can_be_taken_from_another_file() {
     assert_eq!(row(&report["recall"], "4 single-hop")["at"][0], 0.5);
     assert_eq!(row(&report["recall"], "5 adversarial")["questions"], 1);
 }
+
+/// Two chats in BEAM's folders.
+fn beam(memlog: &Memlog) -> String {
+    let root = memlog.data().join("100K");
+    for (name, port) in [("1", 4000), ("2", 5000)] {
+        let folder = root.join(name);
+        std::fs::create_dir_all(folder.join("probing_questions")).unwrap();
+        let chat = format!(
+            r#"[{{"batch_number": 1, "turns": [[
+                {{"role": "user", "id": 0, "time_anchor": "March-15-2024", "content": "My memory store listens on port {port}. ->-> 1,1"}},
+                {{"role": "assistant", "id": 1, "content": "Then open the firewall for it."}}]]}},
+              {{"batch_number": 2, "turns": [[
+                {{"role": "user", "id": 2, "content": "I want to deploy the translation service on Monday."}},
+                {{"role": "assistant", "id": 3, "content": "Run the tests before."}}]]}}]"#
+        );
+        let questions = r#"{
+            "abstention": [{"question": "Where did I study?", "ideal_response": "There is no information."}],
+            "information_extraction": [{"question": "On which port does my memory store listen?", "answer": "Port 4000", "source_chat_ids": [0]}],
+            "multi_session_reasoning": [{"question": "Which port, and when is the translation service deployed?", "answer": "Monday", "source_chat_ids": [[0], [2]]}]}"#;
+        std::fs::write(folder.join("chat.json"), chat).unwrap();
+        std::fs::write(folder.join("probing_questions/probing_questions.json"), questions).unwrap();
+    }
+    named(root)
+}
+
+// Another data set, the same course: figures by ability, a run file, a comparison.
+#[test]
+fn chats_with_an_assistant_are_measured_by_ability() {
+    let memlog = Memlog::new();
+    let folder = beam(&memlog);
+    let run = named(memlog.data().join("run.jsonl"));
+    let report = memlog.json(&["eval", "beam", &folder, "--run", &run]).remove(0);
+    assert_eq!((report["turns"].as_u64(), report["questions"].as_u64()), (Some(8), Some(6)));
+    let abilities: Vec<_> = report["recall"].as_array().unwrap().iter().map(|row| row["category"].clone()).collect();
+    assert_eq!(abilities, ["information_extraction", "multi_session_reasoning", "all"], "abstention has no evidence");
+    assert_eq!(row(&report["recall"], "information_extraction")["at"][0], 1.0);
+    assert_eq!(row(&report["recall"], "multi_session_reasoning")["all_10"], 1.0);
+    assert_eq!(
+        row(&report["answers"], "information_extraction")["lengths"][0]["whole"],
+        0.5,
+        "the other has another port"
+    );
+
+    let lines = lines(&run);
+    let ids: Vec<_> = lines.iter().map(|line| line["question_id"].as_str().unwrap()).collect();
+    assert_eq!(ids[..3], ["1/abstention-0", "1/information_extraction-0", "1/multi_session_reasoning-0"]);
+    assert_eq!(lines[1]["retrieved"][0]["source_ids"][0], "1/B1:0");
+
+    let told = memlog.ok(&["eval", "--compare", &run, &run, "--questions", &folder]);
+    assert!(told.contains("all: 4 questions with evidence, 4 with an answer"), "{told}");
+    assert!(told.contains("multi_session_reasoning: 2 questions with evidence"), "{told}");
+    let only = memlog.json(&["eval", "beam", &folder, "--only", "2", "--without", "records"]).remove(0);
+    assert_eq!((only["turns"].as_u64(), only["questions"].as_u64()), (Some(4), Some(3)));
+    let (code, error) = memlog.refused(&["eval", "beam", &named(memlog.data().join("nowhere"))]);
+    assert!(code == 2 && error["message"].as_str().unwrap().contains("nowhere"), "{error}");
+}
