@@ -122,7 +122,9 @@ async fn too_many_calls_are_shed_at_once() {
     memlog.call(search()).await.unwrap();
     memlog.embedding.shut();
     let client = memlog.client.clone();
-    let held = tokio::spawn(async move { call(&client, search()).await });
+    // Another question: one that was asked before needs no model.
+    let other = profile::Search { query: "which day".to_owned(), ..search() };
+    let held = tokio::spawn(async move { call(&client, other).await });
     until("the search is under way", || async { memlog.embedding.waiting() > 0 }).await;
     let error = refused(memlog.call(get()).await);
     assert_eq!(error.kind, Kind::Unavailable);
