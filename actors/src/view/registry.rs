@@ -314,7 +314,7 @@ impl Registry {
             loaded.bytes += state.bytes() as u64;
             loaded.waiting += waiting;
             loaded.waiting_max = loaded.waiting_max.max(waiting);
-            loaded.reembedding += u64::from(state.is_reembedding());
+            loaded.reembedding += u64::from(state.is_behind());
         }
         loaded
     }
