@@ -39,6 +39,11 @@ pub trait Embedder: Send + Sync + 'static {
     fn cosine_floor(&self) -> f32 {
         crate::recall::MINILM_COSINE_FLOOR
     }
+    /// Whether it has learnt the language of a text, as far as its letters tell. The vectors of others are kept and searched, but
+    /// weigh little.
+    fn reads(&self, _text: &str) -> bool {
+        true
+    }
     /// One L2-normalised vector.
     fn embed(&self, text: &str, purpose: Purpose) -> Result<Vec<f32>, EmbedFailed>;
 }

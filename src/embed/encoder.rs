@@ -95,6 +95,14 @@ impl Encoder {
     }
 }
 
+/// Whether at least half of the letters are of the Latin alphabet.
+fn is_mostly_latin(text: &str) -> bool {
+    // Up to the end of Latin Extended-B.
+    let (latin, other): (Vec<char>, Vec<char>) =
+        text.chars().filter(|c| c.is_alphabetic()).partition(|c| (*c as u32) < 0x250);
+    latin.len() >= other.len()
+}
+
 impl Embedder for Encoder {
     fn name(&self) -> &str {
         self.known.name
@@ -110,6 +118,10 @@ impl Embedder for Encoder {
 
     fn cosine_floor(&self) -> f32 {
         self.known.cosine_floor
+    }
+
+    fn reads(&self, text: &str) -> bool {
+        !self.known.english_only || is_mostly_latin(text)
     }
 
     fn embed(&self, text: &str, purpose: Purpose) -> Result<Vec<f32>, EmbedFailed> {
@@ -169,4 +181,19 @@ fn tokenizer(folder: &ModelFolder, vocabulary: usize) -> Result<Tokenizer, Strin
     tokenizer.with_truncation(Some(cut)).map_err(|error| error.to_string())?;
     tokenizer.with_padding(None);
     Ok(tokenizer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_mostly_latin;
+
+    #[test]
+    fn letters_tell_what_a_model_of_english_has_not_learnt() {
+        // Why: its vectors of other scripts would outweigh the words that match.
+        for (text, latin) in
+            [("What is on?", true), ("¿Qué tal?", true), ("42", true), ("Где Bob?", false), ("민준의 계획은?", false)]
+        {
+            assert_eq!(is_mostly_latin(text), latin, "{text}");
+        }
+    }
 }

@@ -66,6 +66,11 @@ pub trait Corpus {
     /// The cosine of any document; `None` without a model or a vector.
     fn vector_score(&self, doc: u32) -> Option<f32>;
 
+    /// Whether the model has learnt the question's language.
+    fn reads_question(&self) -> bool {
+        true
+    }
+
     /// Cosine from which a document is about the question even if they share no word. It belongs to the model.
     fn cosine_floor(&self) -> f32;
 }

@@ -24,6 +24,9 @@ pub(super) const SEVERAL: Lens = Lens { power: 0.5, ..PLAIN };
 pub(super) const MEANING: Lens = Lens { keyword: 0.2, power: 0.5, thread: 0.15 };
 /// Hits that stand before those of a second reading are taken in turn.
 pub(super) const HEAD: usize = 4;
+/// What meaning counts where the model has not learnt the question's language: its vectors then say little more than which letters
+/// two texts share.
+pub(super) const UNREAD: f32 = 0.3;
 /// The logarithm of the length: "Thanks!" answers nothing, whatever stands beside it.
 pub(super) const LENGTH: f32 = 0.2;
 /// The part that a message takes of what its best record has above it: a statement freed of its talk is matched better.

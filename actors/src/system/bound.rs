@@ -32,6 +32,8 @@ pub(super) struct Bound<'a> {
     vector: Option<PreparedQuery>,
     /// The model's cosine floor.
     floor: f32,
+    /// Whether the model has learnt the question's language.
+    reads: bool,
     speaker: Option<SpeakerId>,
     within: Within,
     filter: &'a Filter,
@@ -49,6 +51,7 @@ impl<'a> Bound<'a> {
             terms: state.keyword.prepare(&matter(&asked.question.text)),
             vector: vector.zip(state.vectors.as_ref()).map(|(query, vectors)| vectors.prepare(query)),
             floor: asked.floor,
+            reads: asked.reads,
             speaker,
             within: Within::new(&state.catalog, &filter.scope),
             filter,
@@ -123,6 +126,10 @@ impl Corpus for Bound<'_> {
         let (query, vectors) = (self.vector.as_ref()?, self.state.vectors.as_ref()?);
         let best = vectors.nearest_to(query, limit, &|doc| self.admits(doc));
         Some(best.into_iter().map(|(doc, score)| Scored { doc, score }).collect())
+    }
+
+    fn reads_question(&self) -> bool {
+        self.reads
     }
 
     fn cosine_floor(&self) -> f32 {

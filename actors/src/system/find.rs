@@ -140,6 +140,8 @@ pub(crate) struct Prepared {
     pub(super) vector: Option<Vec<f32>>,
     /// The model's cosine floor.
     pub(super) floor: f32,
+    /// Whether the model has learnt its language.
+    pub(super) reads: bool,
     pub(super) now: Micros,
 }
 
@@ -152,7 +154,7 @@ impl Prepared {
     /// No question: nothing answers it.
     pub(crate) fn of_nothing(now: Micros) -> Self {
         let question = Question { text: String::new(), dates: Vec::new() };
-        Self { question, vector: None, floor: f32::INFINITY, now }
+        Self { question, vector: None, floor: f32::INFINITY, reads: true, now }
     }
 
     /// The newest that the filter lets through, whether they answer or not; without a score.
@@ -186,7 +188,7 @@ impl System {
         // Before the views are read: they have everything up to it, and what comes later is not promised.
         let promised = self.position_of(moment).0;
         let seen = self.views_at(place, moment).await?;
-        if asked.breadth == Breadth::Low {
+        if matches!(asked.breadth, Breadth::Low | Breadth::Wide) {
             return self.ask_views(seen, asked, promised, Vec::new()).await;
         }
         let (asked, around) = self.taken_apart(&seen, asked).await?;
@@ -233,9 +235,10 @@ impl System {
     pub(crate) async fn prepared(&self, seen: &Seen, query: &str, reference: Option<Date>) -> Result<Prepared, Error> {
         let vector = self.embed_query(seen, query).await?;
         let floor = self.inner.registry.embed().filter(|_| vector.is_some());
+        let reads = floor.is_none_or(|embed| embed.embedder().reads(query));
         let floor = floor.map_or(f32::INFINITY, |embed| embed.embedder().cosine_floor());
         let question = Question { text: query.to_owned(), dates: self.dates(query, reference) };
-        Ok(Prepared { question, vector, floor, now: self.now() })
+        Ok(Prepared { question, vector, floor, reads, now: self.now() })
     }
 
     /// The query's vector, once the views have all the vectors they are waiting for; none without a model, nor while the pool

@@ -44,7 +44,7 @@ impl System {
         };
         let level = request.thinking_level.unwrap_or_default();
         let breadth = match level {
-            ThinkingLevel::Low => Breadth::Low,
+            ThinkingLevel::Low => Breadth::for_page(limit),
             ThinkingLevel::Medium => Breadth::Medium,
             ThinkingLevel::High => Breadth::High,
         };
