@@ -2,6 +2,7 @@
 //! the copy, nothing later is, and what was forgotten since is forgotten again before anybody reads.
 
 use std::{
+    collections::BTreeSet,
     path::Path,
     process::{Command, Output},
     sync::{
@@ -69,6 +70,21 @@ async fn write(client: Client, writer: usize, stop: Arc<AtomicBool>, acknowledge
     }
 }
 
+/// Every memory of the load, page by page.
+fn ids(on: &[&str]) -> BTreeSet<String> {
+    let (mut found, mut cursor) = (BTreeSet::new(), None::<String>);
+    loop {
+        let next: Vec<&str> = cursor.iter().flat_map(|cursor| ["--cursor", cursor.as_str()]).collect();
+        let page = json_of(&[&["memories", "-p", "load", "--limit", "500"][..], &next, on].concat());
+        let memories = page["memories"].as_array().unwrap().iter();
+        found.extend(memories.map(|memory| memory["id"].as_str().unwrap().to_owned()));
+        match page["cursor"].as_str() {
+            Some(more) => cursor = Some(more.to_owned()),
+            None => return found,
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_made_under_load_is_restored_with_all_that_was_acknowledged() {
     let Some(nats) = Nats::start().await else { return };
@@ -102,29 +118,14 @@ async fn a_copy_made_under_load_is_restored_with_all_that_was_acknowledged() {
     let verified = json_of(&[&["verify", "--expect", &head_of(&copied)][..], &on_copy].concat());
     assert_eq!((&verified["ok"], head_of(&verified)), (&json!(true), head_of(&copied)));
     assert_eq!(verified["events"], copied["events"]);
-    let listed = all_memories(&on_copy);
-    assert!(before.iter().all(|id| listed.contains(id.as_str())), "all that was acknowledged before is there");
+    let listed = ids(&on_copy);
+    assert!(before.iter().all(|id| listed.contains(id)), "all that was acknowledged before is there");
     assert!(!listed.contains(later["memory"]["id"].as_str().unwrap()), "and nothing later");
     // Without a server the command does it by itself, on the copy of a copy as well.
     let again = folder.path().join("again");
     let copied_again = json_of(&[&["backup", text(&again)][..], &on_copy].concat());
     assert_eq!(head_of(&copied_again), head_of(&copied));
     assert_eq!(json_of(&["verify", "--data", text(&again)])["ok"], true);
-}
-
-/// Every page of the memories of the profile under load.
-fn all_memories(folder: &[&str]) -> String {
-    let (mut told, mut cursor) = (String::new(), None);
-    loop {
-        let page = ["memories", "-p", "load", "--limit", "500"];
-        let from: Vec<&str> = cursor.iter().flat_map(|cursor: &String| ["--cursor", cursor]).collect();
-        let page = json_of(&[&page[..], &from, folder].concat());
-        told += &page["memories"].to_string();
-        cursor = page["cursor"].as_str().map(str::to_owned);
-        if cursor.is_none() {
-            return told;
-        }
-    }
 }
 
 /// What people had: one thing of each kind that can be forgotten.

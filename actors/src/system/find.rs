@@ -132,6 +132,8 @@ pub(crate) struct Answered {
     pub(crate) hits: Vec<Hit>,
     pub(crate) seq: u64,
     pub(crate) mode: &'static str,
+    /// What was looked for: the question, or what is left of it without the event that dates it.
+    pub(crate) query: String,
 }
 
 /// A question that can be put to views as often as need be, with another filter each time.
@@ -226,7 +228,7 @@ impl System {
                 let hits = prepared.best(state, &asked.filter, asked.breadth, asked.limit)?;
                 Ok::<_, Error>((hits, state.catalog.position.0))
             });
-            found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode })
+            found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode, query: asked.query })
         });
         ranked.await.map_err(panicked)?
     }

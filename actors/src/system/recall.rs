@@ -67,7 +67,7 @@ impl System {
                 self.narrated(&request.query, reference, &sources, length).await
             }
         };
-        let answer = narrated.unwrap_or_else(|| answer::answer(&request.query, &sources, length));
+        let answer = narrated.unwrap_or_else(|| answer::answer(&answered.query, &sources, length));
         let candidates: Vec<_> = records.into_iter().map(|hit| candidate(hit.record)).collect();
         let (count, seq, mode) = (candidates.len() as u64, answered.seq, answered.mode.to_owned());
         Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
