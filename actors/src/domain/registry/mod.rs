@@ -99,7 +99,16 @@ impl Aggregate for Registry {
                 self.change(e.memory, |memory| memory.trashed = None);
                 self.take_name(e.memory);
             }
-            Facts::Purged(e) => drop(self.memories.remove(&e.memory)),
+            Facts::Purged(e) => {
+                // One that is purged again in a restored copy was in no trash there: its name and its agents still know it.
+                if self.memories.get(&e.memory).is_some_and(|memory| memory.trashed.is_none()) {
+                    self.leave_name(e.memory);
+                    for agent in self.agents.values_mut() {
+                        agent.attached.retain(|(memory, _)| *memory != e.memory);
+                    }
+                }
+                self.memories.remove(&e.memory);
+            }
             other => self.evolve_agents(other),
         }
     }

@@ -311,9 +311,19 @@ impl Roster {
     }
 
     fn purge(&mut self, memory: StreamId) {
+        // One that is purged again in a restored copy was in no trash there: its name and its agents still know it.
+        if self.memories.get(&memory).is_some_and(|it| it.trashed.is_none()) {
+            self.leave_name(memory);
+            for id in self.attached.remove(&memory).unwrap_or_default() {
+                if let Some(agent) = self.agents.get_mut(&id) {
+                    agent.attached.retain(|(other, _)| *other != memory);
+                }
+            }
+        }
         let Some(gone) = self.memories.remove(&memory) else { return };
-        if let Some(trashed) = gone.trashed {
-            self.trash.remove(gone.user.as_ref(), (trashed.at, gone.id.0));
+        match gone.trashed {
+            Some(trashed) => self.trash.remove(gone.user.as_ref(), (trashed.at, gone.id.0)),
+            None => self.memory_order.remove(gone.user.as_ref(), (gone.created_at, gone.id.0)),
         }
         self.bytes = self.bytes.saturating_sub(ROW_BYTES);
     }
