@@ -481,23 +481,19 @@ async fn the_assistants_promises_become_tasks() {
     assert!(task.summary.clone().is_some_and(|line| line.starts_with("The assistant will send the user a list")));
     system.stop().await;
 }
-
-// "Before I moved" is a time, which only the conversation knows.
+// "Before I moved" is a time that only the conversation knows.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_may_be_dated_by_an_event() {
     let world = World::new();
     let system = world.start().await;
-    let messages = vec![
-        said("user", "My sport is tennis.", "2024-01-10T09:00:00Z"),
-        said("user", "I moved to Porto.", "2024-06-01T09:00:00Z"),
-        said("user", "My sport is rowing.", "2024-09-20T09:00:00Z"),
-    ];
-    let request = Ingest { profile: "alice".to_owned(), messages, wait: Some(true), ..Ingest::default() };
-    system.profile_ingest(&acme(), request).await.expect("ingested");
-    for (level, side, sport) in [(ThinkingLevel::Medium, "before", "tennis"), (ThinkingLevel::High, "after", "rowing")] {
-        let query = format!("What was the favourite sport {side} I moved to Porto?");
-        let ask = Recall { profile: "alice".to_owned(), query, thinking_level: Some(level), ..Recall::default() };
-        let answer = system.profile_recall(&acme(), ask).await.expect("recalled").reply.answer;
+    let said = |month: &str, text: &str| said("user", text, &format!("2024-{month}-10T09:00:00Z"));
+    let told = vec![said("01", "My sport is tennis."), said("06", "I moved."), said("09", "My sport is rowing.")];
+    system.profile_ingest(&acme(), session("life", told)).await.expect("ingested");
+    for (side, sport) in [("before", "tennis"), ("after", "rowing")] {
+        let query = format!("Which favourite sport {side} I moved?");
+        let ask = serde_json::json!({"profile": "alice", "query": query, "thinking_level": "high"});
+        let found = system.profile_recall(&acme(), serde_json::from_value(ask).expect("a request")).await;
+        let answer = found.expect("recalled").reply.answer;
         assert!(answer.lines().next().unwrap_or_default().contains(sport), "{side}: {answer}");
     }
     system.stop().await;

@@ -102,6 +102,10 @@ async fn readiness_follows_nats_and_the_process_lives_all_the_while() {
     again.stop().await;
 }
 
+/// Parts of all words that the next test stores or asks for.
+const WORDS: [&str; 10] =
+    ["quizz", "zephyr", "xylogr", "axolotl", "thessal", "sesqui", "umbrella", "wilhelm", "tuxedo", "vanquish"];
+
 /// What an operator draws must be there, and what nobody may see must not.
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_jobs_and_files_are_counted_without_anybodys_words() {
@@ -115,15 +119,11 @@ async fn requests_jobs_and_files_are_counted_without_anybodys_words() {
     let before = metrics().await;
 
     let named = "Quizzaciously Zephyrine";
-    let message = profile::Message {
-        role: "user".to_owned(),
-        content: "My xylographer keeps axolotls.".to_owned(),
-        speaker: Some("Thessalonika".to_owned()),
-        ..profile::Message::default()
-    };
+    let message =
+        json!({"role": "user", "content": "My xylographer keeps axolotls.", "speaker": "Thessalonika"}).to_string();
     let ingest = profile::Ingest {
         profile: named.to_owned(),
-        messages: vec![message],
+        messages: vec![serde_json::from_str(&message).unwrap()],
         session_id: Some("sesquipedal".to_owned()),
         wait: Some(true),
         ..profile::Ingest::default()
@@ -169,20 +169,24 @@ async fn requests_jobs_and_files_are_counted_without_anybodys_words() {
         assert!(figure(&now, name) >= least, "{name}\n{now}");
     }
     assert!(figure(&now, "memlog_log_position") > figure(&before, "memlog_log_position"));
-    let words =
-        ["quizz", "zephyr", "xylogr", "axolotl", "thessal", "sesqui", "umbrella", "wilhelm", "tuxedo", "vanquish"];
     let told = [now.to_lowercase(), get(at, "/readyz").await.1.to_lowercase()].concat();
-    for word in words {
+    for word in WORDS {
         assert!(!told.contains(word), "{word} is in what operators see:\n{told}");
     }
-    let pages = ["GET /", "GET /metrics/x", "POST /metrics", "HEAD /healthz", "GET /healthz?x=1"];
+    ops.close().await;
+    memlog.close().await;
+}
+
+/// A scanner that walks the port finds three pages and nothing to change.
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_three_pages_to_read() {
+    let ops = opened().await;
     let mut answers = Vec::new();
-    for page in pages {
-        answers.push(ask(at, page).await.0);
+    for page in ["GET /", "GET /metrics/x", "POST /metrics", "HEAD /healthz", "GET /healthz?x=1"] {
+        answers.push(ask(ops.address(), page).await.0);
     }
     assert_eq!(answers, [404, 404, 405, 200, 200]);
     ops.close().await;
-    memlog.close().await;
 }
 
 /// The id that a client was told of a failure is the one to look for in logs and traces.
