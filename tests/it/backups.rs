@@ -75,7 +75,8 @@ fn ids(on: &[&str]) -> BTreeSet<String> {
     let (mut found, mut cursor) = (BTreeSet::new(), None::<String>);
     loop {
         let next: Vec<&str> = cursor.iter().flat_map(|cursor| ["--cursor", cursor.as_str()]).collect();
-        let page = json_of(&[&["memories", "-p", "load", "--limit", "500"][..], &next, on].concat());
+        let page =
+            json_of(&[&["memories", "--namespace", "acme", "-p", "load", "--limit", "500"][..], &next, on].concat());
         let memories = page["memories"].as_array().unwrap().iter();
         found.extend(memories.map(|memory| memory["id"].as_str().unwrap().to_owned()));
         match page["cursor"].as_str() {
