@@ -16,7 +16,7 @@ pub(super) struct Candidate {
     words: f32,
     /// Its cosine, where there is a model.
     cosine: Option<f32>,
-    /// Weighted sum of the z-scores of both legs and of the length; zero is the candidates' mean.
+    /// Weighted sum of the z-scores of both legs and of the length, and what its records and its kind add.
     pub(super) text: f32,
 }
 

@@ -1,9 +1,10 @@
 //! Questions that date what they ask by another event: "What did Ann play before she moved to Porto?" The event is looked up first, and
-//! its day then dates the question.
+//! its day then dates the question; of "before June 2023" the words say the day themselves.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use super::question::{DateSpan, Precision};
+use crate::extract::dates;
 use crate::view::keyword::analyse::terms;
 
 /// Which side of the event is asked for.
@@ -54,6 +55,11 @@ const TRAILING: [(&str, Side); 6] = [
     ("후에", Side::After),
     ("뒤에", Side::After),
 ];
+/// Words that take "after" or "before" with them: "look after the dog", "the day after tomorrow".
+const BOUND: [&str; 16] = [
+    "look", "looks", "looked", "looking", "take", "takes", "took", "named", "called", "ask", "asked", "day", "week",
+    "month", "year", "night",
+];
 /// Fewer words than these do not say what is looked for; then the whole question does.
 const TERMS_MIN: usize = 2;
 
@@ -76,12 +82,26 @@ impl Relative {
             })
         };
         let (rest, event, side) = leading.or_else(trailing)?;
+        let last = rest.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+        if BOUND.contains(&&*last) {
+            return None;
+        }
         let event = event.trim_end_matches(|c: char| !c.is_alphanumeric());
         if terms(event).is_empty() {
             return None;
         }
         let asked = if terms(rest).len() < TERMS_MIN { question } else { rest };
-        Some(Self { asked: asked.to_owned(), event: event.to_owned(), side })
+        Some(Self { asked: asked.trim().to_owned(), event: event.trim().to_owned(), side })
+    }
+
+    /// All time on its side of the date that the event is, if it is one.
+    pub fn dated(&self, reference: Date) -> Option<DateSpan> {
+        let found = dates::find(&self.event, reference)?;
+        let span = DateSpan::days(found.start, found.end, found.precision)?;
+        Some(match self.side {
+            Side::Before => self.span(span.start),
+            Side::After => self.span(span.end),
+        })
     }
 
     /// All time on its side of an event.
@@ -112,7 +132,7 @@ mod tests {
             ("¿Qué tocaba Ana antes de mudarse a Oporto?", "¿Qué tocaba Ana", "mudarse a Oporto", Side::Before),
             ("Что Анна купила после переезда?", "Что Анна купила", "переезда", Side::After),
             ("引っ越す前に何の楽器を習っていた?", "何の楽器を習っていた?", "引っ越す", Side::Before),
-            ("이사하기 전에 무슨 악기를 배웠어?", " 무슨 악기를 배웠어?", "이사하기", Side::Before),
+            ("이사하기 전에 무슨 악기를 배웠어?", "무슨 악기를 배웠어?", "이사하기", Side::Before),
         ] {
             let found = Relative::of(question);
             let expected = Relative { asked: asked.to_owned(), event: event.to_owned(), side };
@@ -121,11 +141,30 @@ mod tests {
     }
 
     #[test]
+    fn a_date_is_its_own_event() {
+        // Why: nobody need have spoken of June 2023 for it to be known when it was.
+        let reference = "2024-03-01".parse().unwrap();
+        let at = |day: &str| format!("{day}T00:00:00Z").parse::<Timestamp>().unwrap();
+        let span = |question: &str| Relative::of(question).unwrap().dated(reference).map(|span| (span.start, span.end));
+        assert_eq!(span("Where did Ann live before June 2023?"), Some((Timestamp::MIN, at("2023-06-01"))));
+        assert_eq!(span("Where has Ann lived since last year?"), Some((at("2024-01-01"), Timestamp::MAX)));
+        assert_eq!(span("Where did Ann live before she moved?"), None);
+    }
+
+    #[test]
     fn what_names_no_event_stays_whole() {
         // Why: a word that only looks like it must not tear a question apart.
-        for question in
-            ["What is Ann's favourite afternoon tea?", "Was it there before?", "before", "", "前に", "İ before x"]
-        {
+        for question in [
+            "What is Ann's favourite afternoon tea?",
+            "Who did Ann ask to look after her dog in Oslo?",
+            "What does Ann plan for the day after tomorrow?",
+            "Who was Ann's boat named after?",
+            "Was it there before?",
+            "before",
+            "",
+            "前に",
+            "İ before x",
+        ] {
             assert_eq!(Relative::of(question), None, "{question}");
         }
     }

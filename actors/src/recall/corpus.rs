@@ -48,7 +48,7 @@ pub trait Corpus {
     /// The message `offset` places away in the same thread, in order of arrival.
     fn beside(&self, doc: u32, offset: i32) -> Option<u32>;
 
-    /// A few records that `doc` is linked to, nearest first.
+    /// The admitted records that `doc` is linked to, in the order of the links.
     fn linked(&self, doc: u32) -> Vec<u32>;
 
     /// Index and name of everyone who may be named in a question.

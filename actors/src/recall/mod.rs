@@ -3,7 +3,7 @@
 //!
 //! The ranking adds the standard scores (z-scores) of the keyword and the vector search and then lets the conversation
 //! speak: an answer follows its question, a session that matches once is likely to match again, and a name or a date in
-//! the question points at who said it and when. [`weights`] holds every number that this takes.
+//! the question points at who said it and when. [`weights`] says what each of these counts.
 
 pub mod answer;
 mod asked;

@@ -8,7 +8,7 @@ use super::corpus::{Corpus, Scored};
 use super::fold::fold;
 use super::question::Question;
 use super::structure::scores;
-use super::weights::{HEAD, Lens, MEANING, PLAIN, SEVERAL};
+use super::weights::{HEAD, LINKED_FROM_A_HIT, Lens, MEANING, PLAIN, SEVERAL};
 
 /// How a question is looked into: the wire's `thinking_level`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,15 +54,19 @@ pub struct Hit {
 /// Everything that matches, best first, equal scores by document number. Empty when nothing does.
 ///
 /// With more thought the question is read twice: what stands first stays first, and then come in turn the best of a second
-/// reading that goes mostly by meaning, what the first hits are linked to, and the others of the first reading. On LoCoMo
-/// that finds a tenth more of the evidence of questions that ask for a conclusion, and as much of the others.
+/// reading that goes mostly by meaning, what the first hits are linked to, and the others of the first reading. On LoCoMo's first
+/// ten that finds 55 instead of 49 percent of the evidence of questions that ask for a conclusion, and of those with one plain
+/// answer 89 instead of 91.
 pub fn rank(question: &Question, corpus: &impl Corpus, breadth: Breadth) -> Vec<Hit> {
     let candidates = gather(corpus, breadth.candidates());
-    let read = |lens: &Lens| read(question, corpus, candidates.clone(), lens);
+    let twice = |candidates: Candidates, lens: &Lens| {
+        let first = read(question, corpus, candidates.clone(), lens);
+        in_turn(corpus, &first, &read(question, corpus, candidates, &MEANING))
+    };
     let hits = match breadth {
-        Breadth::Low | Breadth::Wide => read(&PLAIN),
-        Breadth::Medium => in_turn(corpus, &read(&PLAIN), &read(&MEANING)),
-        Breadth::High => in_turn(corpus, &read(&SEVERAL), &read(&MEANING)),
+        Breadth::Low | Breadth::Wide => read(question, corpus, candidates, &PLAIN),
+        Breadth::Medium => twice(candidates, &PLAIN),
+        Breadth::High => twice(candidates, &SEVERAL),
     };
     hits.iter().map(|hit| Hit { doc: hit.doc, score: 1.0 / (1.0 + (-hit.score / 4.0).exp()) }).collect()
 }
@@ -83,22 +87,53 @@ fn in_turn(corpus: &impl Corpus, first: &[Scored], second: &[Scored]) -> Vec<Sco
     let listed: BTreeSet<u32> = first.iter().chain(second).map(|hit| hit.doc).collect();
     let linked: Vec<Scored> = head
         .iter()
-        .flat_map(|hit| corpus.linked(hit.doc).into_iter().map(|doc| Scored { doc, score: hit.score }))
-        .filter(|hit| !listed.contains(&hit.doc) && corpus.admits(hit.doc))
+        .flat_map(|hit| {
+            let others = corpus.linked(hit.doc).into_iter().filter(|doc| !listed.contains(doc));
+            others.take(LINKED_FROM_A_HIT).map(|doc| Scored { doc, score: hit.score })
+        })
         .collect();
-    let mut merged = head.to_vec();
-    let mut seen: BTreeSet<u32> = head.iter().map(|hit| hit.doc).collect();
+    let mut page = Page { corpus, hits: Vec::new(), seen: BTreeSet::new(), told: BTreeSet::new() };
+    for hit in head {
+        page.add(*hit);
+    }
     let mut queues = [second.iter(), linked.iter(), rest.iter()];
     loop {
-        let before = merged.len();
+        let before = page.hits.len();
         for queue in &mut queues {
-            if let Some(next) = queue.find(|hit| seen.insert(hit.doc)) {
-                let bound = merged.last().map_or(next.score, |last| last.score);
-                merged.push(Scored { doc: next.doc, score: next.score.min(bound) });
-            }
+            // The first that has something to add.
+            queue.any(|hit| page.add(*hit));
         }
-        if merged.len() == before {
-            return merged;
+        if page.hits.len() == before {
+            return page.hits;
         }
+    }
+}
+
+/// Hits of several readings on one page. What one reading lists as a record another may list as its message: the first that
+/// comes stands for both.
+struct Page<'a, C> {
+    corpus: &'a C,
+    hits: Vec<Scored>,
+    seen: BTreeSet<u32>,
+    /// Messages that a record here was made from.
+    told: BTreeSet<u32>,
+}
+
+impl<C: Corpus> Page<'_, C> {
+    /// Whether it was added.
+    fn add(&mut self, hit: Scored) -> bool {
+        let Some(facts) = self.corpus.doc(hit.doc) else { return false };
+        let twice = if facts.is_message {
+            self.told.contains(&hit.doc)
+        } else {
+            facts.sources.iter().any(|message| self.seen.contains(message))
+        };
+        if twice || !self.seen.insert(hit.doc) {
+            return false;
+        }
+        self.told.extend(facts.sources);
+        let bound = self.hits.last().map_or(hit.score, |last| last.score);
+        self.hits.push(Scored { doc: hit.doc, score: hit.score.min(bound) });
+        true
     }
 }

@@ -1,10 +1,11 @@
-//! Every weight of the ranking, in one place. They are round, and in units of one standard deviation of the candidates' scores.
+//! Every weight of the ranking, in one place. They are round; what is added to a score is in units of one standard deviation of the
+//! candidates' scores.
 //!
 //! They were chosen on five of LoCoMo's ten conversations (conv-26, conv-30, conv-41, conv-42, conv-43) by moving one at a time
 //! over a coarse grid, and judged on the five others, where they found 80.6 % of the evidence within the first ten and the
 //! weights before them 77.0 %. None looks at a word of the data: what they weigh are places, lengths and kinds of
 //! statements. The recall sets under `tests/data/recall` were never used to choose any.
-//! The share that a record lends its message and the readings of more thought were chosen with the figures of all ten in sight.
+//! The number of candidates, the share that a record lends its message and the readings of more thought were chosen with the figures of all ten in sight.
 
 /// How a question is read: what its words weigh, and how much a session counts.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,8 @@ pub(super) const SEVERAL: Lens = Lens { power: 0.5, ..PLAIN };
 pub(super) const MEANING: Lens = Lens { keyword: 0.2, power: 0.5, thread: 0.15 };
 /// Hits that stand before those of a second reading are taken in turn.
 pub(super) const HEAD: usize = 4;
+/// Records that one hit leads to by its links; more would be a page of one hit's company.
+pub(super) const LINKED_FROM_A_HIT: usize = 3;
 /// What meaning counts where the model has not learnt the question's language: its vectors then say little more than which letters
 /// two texts share.
 pub(super) const UNREAD: f32 = 0.3;
@@ -51,7 +54,7 @@ pub(super) const TWO_AWAY: f32 = 0.2;
 /// What an assistant says is long, matches much and is seldom what was to be remembered: 1.0 to 1.5 did well on long chats with an
 /// assistant. Between people it has no part.
 pub(super) const ASSISTANT: f32 = -1.0;
-/// How near a date must be to a named day or month to count in part: things are told some days after they happen.
+/// How near a date must be to a named day or week to count in part: things are told some days after they happen.
 pub(super) const NEAR_DAYS: i64 = 7;
 /// A message whose own words match better than its best record by more than this holds what the records left out; then it stands
 /// for them.

@@ -17,12 +17,10 @@ use super::{
 };
 use crate::{
     api::{Error, record::ItemType},
+    limits::LINKED_DEFAULT,
     recall::{Corpus, Doc as RankedDoc, Scored, matter},
     view::{State, catalog, keyword::Terms, vector::PreparedQuery},
 };
-
-/// Records that one hit leads to when a question is thought about; more would be a page of one hit's company.
-const LINKED_FROM_A_HIT: usize = 3;
 
 /// A profile's views with one question and one filter bound in.
 pub(super) struct Bound<'a> {
@@ -104,8 +102,8 @@ impl Corpus for Bound<'_> {
 
     fn linked(&self, doc: u32) -> Vec<u32> {
         let within = |it: &catalog::Doc| self.within.admits(it);
-        let reached = self.state.catalog.reach(doc, 1, LINKED_FROM_A_HIT, self.now, &within);
-        reached.into_iter().map(|reached| reached.doc).collect()
+        let reached = self.state.catalog.reach(doc, 1, LINKED_DEFAULT as usize, self.now, &within);
+        reached.into_iter().map(|reached| reached.doc).filter(|doc| self.admits(*doc)).collect()
     }
 
     fn speakers(&self) -> Vec<(u32, String)> {

@@ -197,19 +197,31 @@ impl System {
         self.ask_views(seen, asked, promised, around).await
     }
 
-    /// A question that dates what it asks by an event, without that event, and the time on the side of it that is meant. The event is
-    /// what answers its own words best.
+    /// A question that dates what it asks by an event, without that event, and the time on the side of it that is meant: the event's
+    /// words are a date, or what answers them best tells when it was.
     async fn taken_apart(&self, seen: &Seen, mut asked: Asked) -> Result<(Asked, Vec<DateSpan>), Error> {
         let Some(relative) = Relative::of(&asked.query) else { return Ok((asked, Vec::new())) };
-        let event = self.prepared(seen, &relative.event, asked.reference).await?;
-        let when = seen.read(|state| {
-            let hits = event.best(state, &asked.filter, Breadth::Low, 1)?;
-            let doc = hits.first().and_then(|hit| state.catalog.doc(hit.doc));
-            Ok::<_, Error>(doc.and_then(|it| Timestamp::from_microsecond(it.when().0).ok()))
-        })?;
-        let Some(when) = when else { return Ok((asked, Vec::new())) };
-        asked.query.clone_from(&relative.asked);
-        Ok((asked, vec![relative.span(when)]))
+        let span = match relative.dated(self.reference(asked.reference)) {
+            Some(span) => Some(span),
+            None => self.time_of(seen, &relative.event, &asked).await?.map(|when| relative.span(when)),
+        };
+        let Some(span) = span else { return Ok((asked, Vec::new())) };
+        asked.query = relative.asked;
+        Ok((asked, vec![span]))
+    }
+
+    /// When that was of which these words tell, as far as the filter lets it be seen.
+    async fn time_of(&self, seen: &Seen, words: &str, asked: &Asked) -> Result<Option<Timestamp>, Error> {
+        let prepared = self.prepared(seen, words, asked.reference).await?;
+        let (seen, filter) = (seen.clone(), asked.filter.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            seen.read(|state| {
+                let hits = prepared.best(state, &filter, Breadth::Low, 1)?;
+                let found = hits.first().and_then(|hit| state.catalog.doc(hit.doc));
+                Ok(found.and_then(|it| Timestamp::from_microsecond(it.when().0).ok()))
+            })
+        });
+        looking.await.map_err(panicked)?
     }
 
     /// A search of views that have everything up to `promised`; it asks for these times, too.
@@ -270,13 +282,25 @@ impl System {
                 }
             }
         }
-        embed.question(scope, query, self.now()).await.map(Some).map_err(not_embedded)
+        // Others may stand before it in line, and a model may hang.
+        let wait = Duration::from_millis(self.limits().embed_wait_ms_max);
+        let late = |_| {
+            Error::timeout("the question still waits for the embedding model; ask again")
+                .with("retry_after_ms", RETRY_MS)
+        };
+        let asked = tokio::time::timeout(wait, embed.question(scope, query, self.now())).await.map_err(late)?;
+        asked.map(Some).map_err(not_embedded)
+    }
+
+    /// The day that "yesterday" counts from.
+    fn reference(&self, given: Option<Date>) -> Date {
+        let today = || dates::day_of(Timestamp::from_microsecond(self.now().0).unwrap_or_default());
+        given.unwrap_or_else(today)
     }
 
     /// The dates that a question names, counted from its reference date.
     fn dates(&self, query: &str, reference: Option<Date>) -> Vec<DateSpan> {
-        let today = || dates::day_of(Timestamp::from_microsecond(self.now().0).unwrap_or_default());
-        let reference = reference.unwrap_or_else(today);
+        let reference = self.reference(reference);
         let span = |found: dates::Found| DateSpan::days(found.start, found.end, found.precision);
         dates::find_all(query, reference).into_iter().filter_map(span).collect()
     }

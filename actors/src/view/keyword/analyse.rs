@@ -80,7 +80,7 @@ pub fn each_term(text: &str, sink: &mut dyn FnMut(&str, Kind)) {
 }
 
 /// Scripts whose words are not set apart by spaces, and Hangul, whose words carry their particles.
-fn is_spaceless(c: char) -> bool {
+pub fn is_spaceless(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF // Thai, Lao
         | 0x1000..=0x109F // Burmese
