@@ -1,6 +1,6 @@
 //! How long `profile.search` takes in a whole system, from the call to the reply, without a network and beyond what the model
 //! takes for the question: a stand-in gives vectors that lie in clusters as those of sentences do, in no time. Each row is a
-//! filter, the sizes side by side in one run.
+//! filter, the sizes side by side in one run. Last, what it takes to catch up after the model was changed, beyond the model.
 //!
 //! `cargo bench -p memlog-actors --bench search [-- SIZE...]`; 10000 and 100000 by default.
 
@@ -65,15 +65,16 @@ impl Random {
 
 /// Texts of one topic lie near each other, all of them lean one way, and each has something of its own.
 struct Clusters {
+    fingerprint: u32,
     lean: Vec<f32>,
     topics: Vec<Vec<f32>>,
 }
 
 impl Clusters {
-    fn new() -> Self {
+    fn new(fingerprint: u32) -> Self {
         let mut random = Random(5);
         let mut vector = || (0..DIMENSIONS).map(|_| (0..3).map(|_| 2.0 * random.uniform() - 1.0).sum()).collect();
-        Self { lean: vector(), topics: (0..TOPICS).map(|_| vector()).collect() }
+        Self { fingerprint, lean: vector(), topics: (0..TOPICS).map(|_| vector()).collect() }
     }
 }
 
@@ -83,7 +84,7 @@ impl Embedder for Clusters {
     }
 
     fn fingerprint(&self) -> u32 {
-        1
+        self.fingerprint
     }
 
     fn dimensions(&self) -> usize {
@@ -135,7 +136,66 @@ fn main() {
         for (_, (_, system)) in systems {
             system.stop().await;
         }
+        caught_up().await;
     });
+}
+
+/// Profiles that nobody uses, and memories in each.
+const COLD: (usize, usize) = (2_000, 20);
+
+/// Another model, and then the first again, which has all its vectors and finds nothing to do.
+async fn caught_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (profiles, each) = COLD;
+    let system = start(&folder, 1).await;
+    let mut random = Random(17);
+    let records = (0..profiles * each).map(|at| Remember {
+        profile: format!("p{}", at % profiles),
+        speaker: None,
+        session_id: None,
+        ..record(at, &mut random)
+    });
+    abreast(&system, records.collect()).await;
+    system.stop().await;
+    drop(system);
+    for (name, fingerprint) in [("embedded anew", 2), ("nothing to do", 1), ("walked already", 1)] {
+        let system = start(&folder, fingerprint).await;
+        let began = Instant::now();
+        while system.health().catching_up {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        let took = began.elapsed().as_secs_f64();
+        println!("{profiles} cold profiles of {each} memories, {name}: {took:.2} s, 0.5 of it before it begins");
+        system.stop().await;
+    }
+}
+
+async fn start(folder: &tempfile::TempDir, fingerprint: u32) -> System {
+    let options = Options {
+        data_dir: folder.path().to_owned(),
+        vault_dir: None,
+        // Each question goes to the model, so that all rows hold the same way there and back.
+        limits: Limits { query_cache_entries_max: 0, ..Limits::default() },
+        embedder: Some(Arc::new(Clusters::new(fingerprint))),
+        extractor: Arc::new(Local),
+        narrator: None,
+        queue: None,
+        clock: Arc::new(Wall),
+    };
+    System::start(options).await.expect("started")
+}
+
+/// Saves all of them, some at once.
+async fn abreast(system: &System, requests: Vec<Remember>) {
+    let mut under_way = JoinSet::new();
+    for request in requests {
+        if under_way.len() == ABREAST {
+            under_way.join_next().await;
+        }
+        let system = system.clone();
+        under_way.spawn(async move { drop(system.profile_remember(&context(), request).await.expect("saved")) });
+    }
+    under_way.join_all().await;
 }
 
 fn context() -> Context {
@@ -145,33 +205,14 @@ fn context() -> Context {
 /// A system with so many records, all of them embedded.
 async fn filled(size: usize) -> (tempfile::TempDir, System) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = Options {
-        data_dir: folder.path().to_owned(),
-        vault_dir: None,
-        // Each question goes to the model, so that all rows hold the same way there and back.
-        limits: Limits { query_cache_entries_max: 0, ..Limits::default() },
-        embedder: Some(Arc::new(Clusters::new())),
-        extractor: Arc::new(Local),
-        narrator: None,
-        queue: None,
-        clock: Arc::new(Wall),
-    };
-    let system = System::start(options).await.expect("started");
+    let system = start(&folder, 1).await;
     for name in ["Ines", "Tomas"] {
         let add = speaker::Add { profile: PROFILE.to_owned(), speaker: name.to_owned() };
         system.speaker_add(&context(), add).await.expect("registered");
     }
     let began = Instant::now();
     let mut random = Random(11);
-    let mut under_way = JoinSet::new();
-    for at in 0..size {
-        if under_way.len() == ABREAST {
-            under_way.join_next().await;
-        }
-        let (system, request) = (system.clone(), record(at, &mut random));
-        under_way.spawn(async move { drop(system.profile_remember(&context(), request).await.expect("saved")) });
-    }
-    under_way.join_all().await;
+    abreast(&system, (0..size).map(|at| record(at, &mut random)).collect()).await;
     let all = Search { query: "t1x1".to_owned(), ..search_of() };
     while system.profile_search(&context(), all.clone()).await.is_err() {}
     let rate = size as f64 / began.elapsed().as_secs_f64();

@@ -59,19 +59,20 @@ async fn a_change_of_the_model_outlives_kill_9() {
     if !world.bring_multilingual() {
         return;
     }
-    let mut news = Vec::new();
+    let (mut news, mut modes) = (Vec::new(), Vec::new());
     for name in ["Ottilie", "Tomas"] {
         let served = world.serve().await;
         let (mode, first) = asked(&served, "Who lives in Riga?").await;
         assert!(first.contains("Vera"), "{first}");
-        eprintln!("killed while searches go by {mode}");
         news.push(format!("The kettle came from {name}."));
         remember(&served, &news[news.len() - 1]).await;
         for news in &news {
             assert_eq!(asked(&served, news).await.1, *news, "{mode}");
         }
+        modes.push(mode);
         served.kill().await;
     }
+    assert_eq!(modes[0], "keyword", "the first kill came amid the embedding");
     let served = world.serve().await;
     until_hybrid(&served).await;
     for news in &news {

@@ -20,7 +20,7 @@ use crate::{
     view::{ProfileViews, embedding::EmbedQueue},
 };
 
-/// A command of the command line is over by then, and has better things to do.
+/// Most commands of the command line are over by then, and have better things to do.
 const BEGIN_AFTER: Duration = Duration::from_millis(500);
 /// Events read at once.
 const PAGE_EVENTS: usize = 1_000;
@@ -67,13 +67,18 @@ impl CatchUp<'_> {
         self.inner.catching_up.send_replace(at < self.until);
         while at < self.until {
             let page = self.read(move |log| log.tail(at, PAGE_EVENTS)).await?;
-            let Some(last) = page.last() else { break };
+            // What came later may be of a profile that was folded before it came.
+            let known = page.partition_point(|event| event.head.position <= self.until);
+            let Some(last) = page[..known].last() else { break };
             at = last.head.position;
-            for event in &page {
+            for event in &page[..known] {
                 if self.met.insert(event.head.key.scope)
                     && let Some(place) = self.profile_of(event).await?
                 {
-                    self.embed(place).await?;
+                    // One that cannot be read must not keep all others from their vectors at every start.
+                    if let Err(reason) = self.embed(place).await {
+                        tracing::warn!(reason, scope = %place.key.scope.0, "a profile is embedded when it is next used");
+                    }
                 }
             }
             self.read(move |log| log.set_checkpoint(EMBEDDED, at)).await?;
@@ -99,9 +104,10 @@ impl CatchUp<'_> {
 
     async fn embed(&mut self, place: Place) -> Result<(), String> {
         let registry = &self.inner.registry;
-        if let Some(views) = registry.live(place.key.scope) {
-            // In line already, before what is done here.
-            views.wait_embedded().await;
+        // Those in use are in line already, before what is done here; unless they are dropped before their turn.
+        if let Some(views) = registry.live(place.key.scope)
+            && views.wait_embedded().await
+        {
             return Ok(());
         }
         let began = Instant::now();

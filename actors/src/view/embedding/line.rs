@@ -1,5 +1,5 @@
 //! Who is next: questions before passages, profiles that a search waits for before others, what was stored before what is only
-//! caught up with; and nobody waits for ever.
+//! caught up with. A flood of questions lets passages through, and a flood of saves what is caught up with.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},

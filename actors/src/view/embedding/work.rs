@@ -60,7 +60,7 @@ impl EmbedQueue {
         for _ in 0..TURN_DOCS {
             let (pending, off) = views.take_pending(1);
             taken += off;
-            for (finished, kept) in pending.iter().filter_map(|it| self.embed_doc(&views, it)) {
+            for (finished, kept) in pending.iter().filter_map(|it| self.embed_safely(&views, it)) {
                 done.push(finished);
                 rows.extend(kept);
             }
@@ -81,6 +81,15 @@ impl EmbedQueue {
     fn is_cut_short(&self, views: &ProfileViews) -> bool {
         let line = self.line();
         line.is_closed() || views.is_released() || line.is_urgent_but(views.place.key.scope)
+    }
+
+    /// A document that makes a thread panic must not end it, nor keep its profile in line for ever.
+    fn embed_safely(&self, views: &ProfileViews, it: &Pending) -> Option<(Finished, Vec<EmbeddingRow>)> {
+        let embed = || self.embed_doc(views, it);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(embed)).unwrap_or_else(|_| {
+            tracing::error!(doc = it.doc, "embedding a document panicked; it is found by its words alone");
+            None
+        })
     }
 
     /// None if the document is gone, or the model failed on it.
