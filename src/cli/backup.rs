@@ -93,7 +93,7 @@ pub(super) async fn on_log<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || {
         let log = Log::open(options).map_err(|error| match error {
             open::Error::InUse(_) => Fail::Unserved(format!(
-                "the data folder {} is in use by a process that does not answer on its control socket",
+                "the data folder {} is in use by another process: ask it with --nats, or stop it first",
                 data.display()
             )),
             other => Fail::Unserved(other.to_string()),

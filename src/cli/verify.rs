@@ -1,12 +1,18 @@
 //! `memlog verify`: whether every chain, hash and key of the log holds. Exit code 3 when not.
 
-use memlog_actors::api::audit::{Head, Verified, Verify};
+use memlog_actors::{
+    api::audit::{Head, Verified, Verify},
+    system::verified,
+};
 use memlog_events::log::Reason;
 
 use super::{
-    Outcome, Shell,
+    Outcome,
+    backend::{Backend, Folder, Model, needed},
+    backup::on_log,
     fail::Fail,
     screen::{BAD, GOOD, Screen},
+    settings::Settings,
     words,
 };
 
@@ -25,9 +31,18 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) async fn run(self, shell: &Shell) -> Result<Outcome, Fail> {
-        let verified = shell.call(Verify { expect: self.expect }).await?;
-        shell.screen.reply(&verified, people)?;
+    pub(super) async fn run(self, settings: Settings, screen: Screen) -> Result<Outcome, Fail> {
+        let verified = if settings.nats.is_some() {
+            let backend = Backend::open(&settings, &screen, Model::Unused, Folder::Needed).await?;
+            let verified = backend.call(&settings.context(), Verify { expect: self.expect }).await;
+            backend.close().await;
+            verified?
+        } else {
+            needed(&settings.data)?;
+            let expect = self.expect;
+            on_log(&settings, move |log| verified(log, expect.as_ref()).map_err(|error| error.message)).await?
+        };
+        screen.reply(&verified, people)?;
         Ok(if verified.ok { Outcome::Done } else { Outcome::Unwell(BROKEN) })
     }
 }

@@ -272,11 +272,13 @@ async fn what_was_forgotten_since_the_backup_is_forgotten_again() {
         assert!(!now.contains(word), "{word} is back:\n{now}");
         assert!(!then.contains(word), "{word} is back in the past:\n{then}");
     }
+    assert!(then.contains("Ann keeps bees.") && then.contains("keptville"), "the rest of the past is there:\n{then}");
     assert!(now.contains("Ann keeps bees.") && now.contains("keptville") && now.contains("company"));
     assert_eq!(now.lines().count(), expected.lines().count(), "as many reads are answered:\n{now}\n\n{expected}");
     // The names are free again.
     ask(&restored, "memory.create", json!({"name": "purged"})).await;
-    ask(&restored, "profile.get", json!({"profile": "gone"})).await;
+    let profiles = ask(&restored, "profile.list", json!({})).await.to_string();
+    assert!(profiles.contains("ann") && !profiles.contains("gone"), "{profiles}");
     restored.close().await;
     assert!(!run(&["erasures", "--apply", text(&list), "--data", text(&copy)]).status.success(), "it was written to");
     assert_eq!(json_of(&["verify", "--data", text(&copy)])["ok"], true);

@@ -224,17 +224,9 @@ impl System {
     /// `audit.verify`
     pub async fn audit_verify(&self, context: &Context, request: Verify) -> Result<Answer<Verified>, Error> {
         validate::context(&self.inner, context)?;
-        let expect = request.expect.as_ref().map(expected).transpose()?;
         let log = self.inner.environment.log.clone();
-        let report = tokio::task::spawn_blocking(move || log.verify(expect)).await;
-        let report = report.map_err(panicked)?.map_err(broken)?;
-        let first_break = report.first_break.map(|it| Break {
-            stream: it.stream.map(|key| key.stream.to_string()).unwrap_or_default(),
-            version: it.version.0,
-            reason: it.reason.to_string(),
-        });
-        let (ok, events, head) = (first_break.is_none(), report.events, shown_head(report.head));
-        Ok(Answer::fresh(Verified { ok, events, head, first_break }))
+        let verified = tokio::task::spawn_blocking(move || verified(&log, request.expect.as_ref())).await;
+        verified.map_err(panicked)?.map(Answer::fresh)
     }
 
     /// `audit.export`
@@ -378,6 +370,22 @@ fn note(event: &Stored) -> Option<u64> {
         Facts::NoteRemoved(e) => Some(e.note),
         _ => None,
     }
+}
+
+/// Whether every chain, hash and key of a log holds. It works on the log alone: a system on it would go on with its jobs and erase what
+/// has expired, and a backup that was written to takes no list of erasures any more.
+///
+/// # Errors
+/// An expected head that is none; a log that cannot be read.
+pub fn verified(log: &Log, expect: Option<&Head>) -> Result<Verified, Error> {
+    let report = log.verify(expect.map(expected).transpose()?).map_err(broken)?;
+    let first_break = report.first_break.map(|it| Break {
+        stream: it.stream.map(|key| key.stream.to_string()).unwrap_or_default(),
+        version: it.version.0,
+        reason: it.reason.to_string(),
+    });
+    let (ok, events, head) = (first_break.is_none(), report.events, shown_head(report.head));
+    Ok(Verified { ok, events, head, first_break })
 }
 
 fn shown_head((position, hash): (Position, [u8; 32])) -> Head {

@@ -43,6 +43,7 @@ use std::{
     sync::{Arc, Mutex, atomic::AtomicU64},
 };
 
+pub use audit::verified;
 pub use backup::Copied;
 pub use feed::{Change, Feed};
 pub use languages::Languages;

@@ -66,7 +66,7 @@ impl From<io::Error> for Error {
 }
 
 /// The copy's log while it is not whole.
-const PARTIAL: &str = "log.redb.partial";
+pub(super) const PARTIAL: &str = "log.redb.partial";
 /// Memory for pages of the copy that wait to be written.
 const CACHE_BYTES: usize = 32 << 20;
 
@@ -77,6 +77,8 @@ impl Log {
     /// # Errors
     /// [`Error::NotEmpty`] if something is there already.
     pub fn backup(&self, dir: &Path, vault_dir: &Path) -> Result<Copied, Error> {
+        // First: a second one must neither find these folders empty nor clean up behind this one.
+        let _held = self.0.core.blobs.hold().ok_or(Error::UnderWay)?;
         let mut made = Made::default();
         made.folder(dir)?;
         if vault_dir != dir {
@@ -90,7 +92,8 @@ impl Log {
     fn copy(&self, dir: &Path, vault_dir: &Path) -> Result<Copied, Error> {
         let core = &self.0.core;
         let (log, vault) = (dir.join(PARTIAL), vault_dir.join(open::VAULT_FILE));
-        let _held = core.blobs.hold().ok_or(Error::UnderWay)?;
+        // Before anything else: whatever is left of a copy that is killed says that it is none.
+        let log_file = at(&log, new_file(&log))?;
         let mut vault_file = at(&vault, new_file(&vault))?;
         let still = core.database.begin_write().map_err(super::Error::from)?;
         let reading = core.read()?;
@@ -101,7 +104,7 @@ impl Log {
         still.abort().map_err(|error| super::Error::from(redb::Error::from(error)))?;
         at(&vault, vault_file.sync_all())?;
         let blob_bytes = copy_blobs(&reading, &core.blobs, dir)?;
-        let copied = copy_tables(&reading, &log, || self.0.queue.is_closed())?;
+        let copied = copy_tables(&reading, log_file, || self.0.queue.is_closed())?;
         at(vault_dir, sync_dir(vault_dir))?;
         let whole = dir.join(open::FILE);
         at(&whole, fs::rename(&log, &whole))?;
@@ -111,8 +114,7 @@ impl Log {
     }
 }
 
-fn copy_tables(reading: &Reading, path: &Path, stop: impl Fn() -> bool) -> Result<Copied, Error> {
-    let file = at(path, new_file(path))?;
+fn copy_tables(reading: &Reading, file: File, stop: impl Fn() -> bool) -> Result<Copied, Error> {
     let backend = redb::backends::FileBackend::new(file).map_err(super::Error::from)?;
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE_BYTES);

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::{
     Core, Handle, Limits, Listener, Log, Reason,
+    backup::PARTIAL,
     blobs::{Blobs, sync_dir},
     directory,
     meter::Meter,
@@ -77,6 +78,9 @@ pub enum Error {
     /// There is a log but no vault where it should be.
     #[error("the log has events but its vault is not at {}", .0.display())]
     VaultMissing(PathBuf),
+    /// A backup ended before it was whole; without its log, the vault beside it would be taken for a new one.
+    #[error("{} holds a backup that was broken off: delete it and back up anew", .0.display())]
+    BrokenOff(PathBuf),
     /// The vault belongs to another log.
     #[error("the vault at {} belongs to another log", .0.display())]
     WrongVault(PathBuf),
@@ -108,6 +112,9 @@ impl Log {
             at(folder, fs::create_dir_all(folder))?;
         }
         let (log, vault) = (dir.join(FILE), vault_dir.join(VAULT_FILE));
+        if !log.exists() && dir.join(PARTIAL).exists() {
+            return Err(Error::BrokenOff(dir.clone()));
+        }
         let disks = Disks { log: backend(&log)?, vault: Box::new(backend(&vault)?), vault_path: vault };
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;

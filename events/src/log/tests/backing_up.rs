@@ -124,6 +124,20 @@ fn a_copy_never_takes_the_place_of_another_one() {
     assert!(matches!(Log::open(mixed), Err(crate::log::open::Error::VaultMissing(_))));
 }
 
+/// The vault of a copy that was killed has live keys and no log: opened as new it would hand them out again.
+#[test]
+fn a_copy_that_was_broken_off_is_opened_by_nobody() {
+    let (dir, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = open(dir.path());
+    Subject::new(&log, 0).say(&log, 0, SECRET);
+    log.backup(broken.path(), broken.path()).unwrap();
+    fs::rename(broken.path().join("log.redb"), broken.path().join("log.redb.partial")).unwrap();
+    let before = files_in(broken.path());
+    let opened = Log::open(Options::new(broken.path()));
+    assert!(matches!(opened, Err(crate::log::open::Error::BrokenOff(found)) if found == broken.path()));
+    assert_eq!(files_in(broken.path()), before, "nor is anything made there");
+}
+
 /// A backup holds removals back; a process that dies meanwhile must not leave a dead content's file for ever.
 #[test]
 fn what_a_backup_held_back_is_swept_at_the_next_start() {
