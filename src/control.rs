@@ -151,7 +151,13 @@ async fn answer(system: &System, request: Request) -> Answer {
 pub async fn ask(data: &Path, request: &Request) -> io::Result<Option<Answer>> {
     let mut stream = match UnixStream::connect(data.join(SOCKET)).await {
         Ok(stream) => stream,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+        // The last is a path that is too long for a socket: no server can have opened one there.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::InvalidInput
+            ) =>
+        {
             return Ok(None);
         }
         Err(error) => return Err(error),

@@ -25,6 +25,8 @@ use super::Shared;
 const CONNECTIONS_MAX: usize = 32;
 /// How long a connection may take to ask, or stay without a question.
 const ASK_MAX: Duration = Duration::from_secs(10);
+/// How long one lasts at most: whoever looks every few seconds connects again.
+const CONNECTION_MAX: Duration = Duration::from_secs(300);
 /// Headers of a request that belongs here.
 const HEADERS_MAX: usize = 64;
 /// The pause after the system gave no connection: it has too many files open.
@@ -38,16 +40,20 @@ pub(super) async fn listen(listener: TcpListener, shared: Arc<Shared>, mut close
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-        let accepted = tokio::select! {
+        let next = async {
+            let place = Arc::clone(&room).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
             _ = closed.wait_for(|closed| *closed) => return,
-            accepted = listener.accept() => accepted,
+            next = next => next,
         };
         match accepted {
             Ok((stream, _)) => {
                 let shared = Arc::clone(&shared);
                 connections.spawn(async move {
-                    converse(stream, shared).await;
+                    // Also one that asks in time and then does not read its answer.
+                    drop(tokio::time::timeout(CONNECTION_MAX, converse(stream, shared)).await);
                     drop(place);
                 });
             }
