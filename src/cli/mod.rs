@@ -219,6 +219,7 @@ impl Command {
             Self::Demo(args) => return args.run(settings, screen).await,
             Self::Backup(args) => return args.run(settings, screen).await,
             Self::Erasures(args) => return args.run(settings, screen).await,
+            Self::Verify(args) => return args.run(settings, screen).await,
             Self::Doctor(args) => return args.run(settings, screen).await,
             Self::Eval(args) => return args.run(settings, screen).await,
             other => other,
@@ -235,7 +236,7 @@ impl Command {
         match self {
             Self::Memories(_) | Self::Show(_) | Self::History(_) | Self::Summary(_) | Self::Speaker(_) => Model::Unused,
             Self::Thread(args) if !args.searches() => Model::Unused,
-            Self::Profiles(_) | Self::Log(_) | Self::Verify(_) | Self::Forget(_) => Model::Unused,
+            Self::Profiles(_) | Self::Log(_) | Self::Forget(_) => Model::Unused,
             Self::Notebook(_) | Self::Agent(_) | Self::Note(_) => Model::Unused,
             _ => Model::Used,
         }
@@ -274,7 +275,6 @@ impl Command {
             Self::Profiles(args) => args.run(shell).await,
             Self::Jobs(args) => args.run(shell).await,
             Self::Log(args) => args.run(shell).await,
-            Self::Verify(args) => args.run(shell).await,
             Self::Rebuild(args) => args.run(shell).await,
             Self::Serve(_)
             | Self::Worker(_)
@@ -282,7 +282,8 @@ impl Command {
             | Self::Doctor(_)
             | Self::Eval(_)
             | Self::Backup(_)
-            | Self::Erasures(_) => {
+            | Self::Erasures(_)
+            | Self::Verify(_) => {
                 unreachable!("these were run before a backend was opened")
             }
         }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use memlog_actors::api::profile::ResponseLength;
+use memlog_actors::{api::profile::ResponseLength, view::keyword::analyse::is_spaceless};
 use serde::Serialize;
 
 /// The lengths that may be asked for.
@@ -23,15 +23,18 @@ pub(super) struct Held {
 
 /// What the answers to one question hold at each of [`LENGTHS`]; none if no word is expected.
 pub(super) fn held(expected: &str, answers: &[String; LENGTHS.len()]) -> Option<[Held; LENGTHS.len()]> {
+    let spaceless = expected.chars().any(is_spaceless).then(|| bare(expected));
     let expected = words(expected);
     if expected.is_empty() {
         return None;
     }
     let mut all = [Held::default(); LENGTHS.len()];
+    // Where no spaces part the words, the letters in a row are what can be looked for.
+    let literal = |answer: &str| spaceless.as_ref().is_some_and(|expected| bare(answer).contains(expected));
     for (held, answer) in all.iter_mut().zip(answers) {
         let there = expected.intersection(&words(answer)).count();
         *held = Held {
-            whole: f64::from(u8::from(there == expected.len())),
+            whole: f64::from(u8::from(there == expected.len() || literal(answer))),
             words: there as f64 / expected.len() as f64,
             tokens: answer.len().div_ceil(4) as f64,
         };
@@ -52,6 +55,11 @@ pub(super) fn mean<'a>(of: impl Iterator<Item = &'a [Held; LENGTHS.len()]>) -> [
     }
     let count = count.max(1) as f64;
     sums.map(|sum| Held { whole: sum.whole / count, words: sum.words / count, tokens: sum.tokens / count })
+}
+
+/// Letters and digits alone, in lower case.
+fn bare(text: &str) -> String {
+    text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// The words that count: lower case, without punctuation and articles, each once.
@@ -77,5 +85,8 @@ mod tests {
         assert_eq!((medium.whole, long.whole, long.tokens), (1.0, 0.0, 0.0));
         let rex = held("Rex & Tom", &said("Rex.")).unwrap();
         assert_eq!((rex[0].whole, rex[0].words), (0.0, 0.5));
+        let kyoto = held("京都の 寺", &said("先週、京都の寺に行った。")).unwrap();
+        let nara = held("奈良の寺", &said("先週、京都の寺に行った。")).unwrap();
+        assert_eq!((kyoto[0].whole, nara[0].whole), (1.0, 0.0));
     }
 }

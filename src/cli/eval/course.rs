@@ -2,7 +2,7 @@
 //! through the commands that any client uses, a line of the run file for each.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -132,9 +132,17 @@ impl Options {
             Some(folder) => settings.in_folder(folder.path().to_owned()),
             None => settings,
         };
-        let run = Writer::begin(self.run.as_deref())?;
         let model = if self.without.contains(&Part::Vectors) { Model::Unused } else { Model::Used };
         let backend = Backend::open(&settings, &screen, model, Folder::Made).await?;
+        // Last, for it empties the file: what cannot be measured must not cost an earlier run.
+        let run = Writer::begin(self.run.as_deref());
+        let run = match run {
+            Ok(run) => run,
+            Err(fail) => {
+                backend.close().await;
+                return Err(fail);
+            }
+        };
         let report = self.course(&backend, &settings, &samples, run, &screen).await;
         backend.close().await;
         screen.reply(&report?, people)?;
@@ -199,24 +207,26 @@ async fn fill(
 
     let bar = screen.progress(samples.len() as u64, "embedding");
     let begin = Instant::now();
-    let mut mode = String::new();
+    let mut modes = BTreeSet::new();
     for sample in samples {
-        mode = ready(backend, context, &sample.id).await?;
+        modes.insert(ready(backend, context, &sample.id).await?);
         bar.inc(1);
     }
     times.embed = begin.elapsed();
     bar.finish_and_clear();
-    Ok(mode)
+    Ok(modes.into_iter().collect::<Vec<_>>().join(" and "))
 }
 
-/// Searches until the profile's embedding is done, which is when a search no longer runs out of time.
+/// Searches until the profile is ready, which is when a search no longer runs out of time; its mode, which is `keyword` where there is no
+/// model, or where it is still behind with what is stored.
 async fn ready(backend: &Backend, context: &Context, profile: &str) -> Result<String, Fail> {
     let until = Instant::now() + Duration::from_secs_f64(READY_S_MAX);
     let request =
         Search { profile: profile.to_owned(), query: "hello".to_owned(), limit: Some(1), ..Search::default() };
     loop {
         match backend.call(context, request.clone()).await {
-            Err(Fail::Refused(error)) if error.kind == Kind::Timeout && Instant::now() < until => {}
+            Err(Fail::Refused(error))
+                if matches!(error.kind, Kind::Timeout | Kind::Unavailable) && Instant::now() < until => {}
             other => return other.map(|found| found.mode),
         }
     }

@@ -75,7 +75,8 @@ fn sample(raw: RawSample) -> Result<Sample, (String, String)> {
     let question = |(index, raw_question): (usize, RawQuestion)| Question {
         id: format!("{}/q{index}", raw.sample_id),
         text: raw_question.question,
-        answer: answer(raw_question.answer),
+        // Nobody expects the answer that a question of the adversarial kind leads astray to.
+        answer: answer(raw_question.answer).filter(|_| Category::Numbered(raw_question.category).is_answerable()),
         category: Category::Numbered(raw_question.category),
         evidence: evidence(&raw_question.evidence, &known).iter().map(|id| turn(&raw.sample_id, id)).collect(),
     };
