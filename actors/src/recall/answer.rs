@@ -50,6 +50,8 @@ pub struct Candidate {
     pub counts_from: Option<Date>,
     /// `None` for a raw message.
     pub record_type: Option<RecordType>,
+    /// The message that a record was made from: what the record leaves out can be quoted from there, under the same number.
+    pub message: Option<Box<Candidate>>,
 }
 
 /// How much to say: the wire's `response_length`.
@@ -125,7 +127,7 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
     }
     let mut lines: Vec<Vec<&Sentence<'_>>> = Vec::new();
     for sentence in said {
-        match lines.iter_mut().find(|line| line[0].from == sentence.from) {
+        match lines.iter_mut().find(|line| std::ptr::eq(line[0].candidate, sentence.candidate)) {
             Some(line) => line.push(sentence),
             None => lines.push(vec![sentence]),
         }
@@ -137,7 +139,10 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
 fn pool<'a>(question: &str, asked: &BTreeSet<String>, candidates: &'a [Candidate]) -> Vec<Sentence<'a>> {
     let wanted = Wanted::of(question);
     let mut pool = Vec::new();
-    for (from, candidate) in candidates.iter().enumerate().take(CANDIDATES_MAX) {
+    let numbered = candidates.iter().enumerate().take(CANDIDATES_MAX);
+    // Of equal sentences the record's is taken: it stands before its message.
+    for (from, candidate) in numbered.flat_map(|(from, it)| [Some(it), it.message.as_deref()].map(|it| (from, it))) {
+        let Some(candidate) = candidate else { continue };
         let about = format!("{} {}", candidate.speaker.as_deref().unwrap_or_default(), day(candidate.said_at));
         let about = terms(&about);
         let theirs = candidate.speaker.as_deref().is_some_and(|who| terms(who).iter().any(|term| asked.contains(term)));
@@ -280,6 +285,7 @@ mod tests {
             said_at: at(day),
             counts_from: Some(dates::day_of(at(day))),
             record_type: None,
+            message: None,
         }
     }
 
@@ -323,6 +329,24 @@ mod tests {
         let said = answer("Which pets has Ann adopted?", &candidates, Length::Medium);
         assert_eq!(said.lines().count(), 2, "{said}");
         assert!(said.contains("Tom") && said.contains("Rex"));
+    }
+
+    #[test]
+    fn what_a_record_leaves_out_is_quoted_from_its_message() {
+        // Why: a record is one statement of a message; the answer may stand in the sentence beside it, and must not be said twice.
+        let text = "I adopted a cat called Miso. The vet on Rua Augusta says that she is three.";
+        let miso = Candidate {
+            message: Some(Box::new(message("Ann", "2024-01-01", text))),
+            ..record("Ann", "2024-01-01", "Ann adopted a cat called Miso.")
+        };
+        let told = answer("What does the vet say of the cat?", std::slice::from_ref(&miso), Length::Medium);
+        assert_eq!(
+            told,
+            "Ann, 1 January 2024: “The vet on Rua Augusta says that she is three.” [1]\n\
+             Ann adopted a cat called Miso (Ann, 1 January 2024) [1]"
+        );
+        let told = answer("Which cat did Ann adopt?", &[miso], Length::Short);
+        assert_eq!(told, "Ann adopted a cat called Miso (Ann, 1 January 2024) [1]");
     }
 
     #[test]

@@ -27,17 +27,40 @@ pub(super) enum Wanted {
 }
 
 /// Words that ask, as they begin a question or stand in it where the language puts them.
-const WHEN: [&str; 7] = ["when", "cuándo", "cuando", "когда", "いつ", "언제", "wann"];
+#[rustfmt::skip]
+const WHEN: [&str; 44] = [
+    "when", "what day", "what date", "what month", "what year", "which day", "which month", "which year", "wann",
+    "cuándo", "cuando", "qué día", "que dia", "qué mes", "que mes", "qué año", "qué fecha", "cuánto hace",
+    "когда", "какого числа", "какое число", "какой день", "каком месяце", "каком году", "какой дате",
+    "каким дням", "какие дни", "какого дня", "какого года", "с какого времени", "как давно",
+    "いつ", "何日", "何月", "何年", "何曜日", "どの日", "언제", "며칠", "몇 월", "몇 년도", "무슨 요일", "어느 달", "어느 해",
+];
 const WHO: [&str; 10] = ["who", "whom", "whose", "quién", "quien", "кто", "кому", "誰", "누가", "누구"];
 const WHERE: [&str; 7] = ["where", "dónde", "donde", "где", "куда", "どこ", "어디"];
 const WHY: [&str; 7] = ["why", "por qué", "почему", "зачем", "なぜ", "どうして", "왜"];
 const HOW_MANY: [&str; 9] =
     ["how many", "how much", "how old", "how often", "cuántos", "cuántas", "сколько", "いくつ", "몇"];
-/// English numbers that are written out.
-const NUMBERS: [&str; 20] = [
+/// Numbers that are written out, as words of their own.
+#[rustfmt::skip]
+const NUMBERS: [&str; 100] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
     "thirty", "once", "twice", "both", "couple", "dozen", "hundred",
+    "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "doce", "trece", "catorce", "quince",
+    "veinte", "treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa", "cien", "ciento",
+    "doscientos", "trescientos", "cuatrocientos", "quinientos", "mil", "docena", "ambos",
+    "семь", "семи", "один", "одна", "одного", "одной", "два", "две", "двух", "двое", "оба", "обе", "три", "трех", "трёх", "трое",
+    "четыре", "четырех", "четырёх", "четверо", "сорок", "сорока", "сто", "ста", "двести", "триста", "четыреста",
+    "дважды", "трижды", "пара", "пару", "пол", "полтора", "полторы",
+    "하나", "둘", "셋", "넷", "한", "두", "세", "네", "열", "스물", "서른", "마흔", "쉰", "백", "천", "만",
 ];
+/// How longer ones begin, whatever their ending.
+#[rustfmt::skip]
+const NUMBERS_BEGIN: [&str; 23] = [
+    "dieci", "veinti", "пять", "пяти", "шесть", "шести", "семьд", "семьс", "восемь", "восьми", "девять", "девяти", "десять",
+    "десяти", "двадцат", "тридцат", "тысяч", "миллион", "девяност", "다섯", "여섯", "일곱", "여덟",
+];
+/// How they end.
+const NUMBERS_END: [&str; 2] = ["надцать", "надцати"];
 const REASONS: [&str; 9] = ["because", "since", "so that", "due to", "porque", "потому", "から", "ので", "때문"];
 
 impl Wanted {
@@ -80,7 +103,10 @@ impl Wanted {
 
 /// Whether a word in lower case is a number.
 pub(super) fn counts(word: &str) -> bool {
-    NUMBERS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
+    word.starts_with(|c: char| c.is_ascii_digit())
+        || NUMBERS.contains(&word)
+        || NUMBERS_BEGIN.iter().any(|begin| word.starts_with(begin))
+        || NUMBERS_END.iter().any(|end| word.ends_with(end))
 }
 
 /// Where a word stands in a text, alone where its script sets words apart.
@@ -101,4 +127,50 @@ fn names_something(sentence: &str, asked: &BTreeSet<String>) -> bool {
         let capital = word.chars().next().is_some_and(char::is_uppercase) && word != "I" && !word.starts_with("I'");
         capital && !crate::view::keyword::analyse::terms(word).iter().any(|term| asked.contains(term))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_asked_for_in_many_ways() {
+        // Why: whoever asks "on what day" wants a date as much as who asks "when", in every language.
+        for question in [
+            "What day did Ann move?",
+            "Which year was it?",
+            "¿En qué mes se casó?",
+            "С какого числа Анна живёт здесь?",
+            "По каким дням у неё уроки?",
+            "何曜日に行きますか？",
+            "결혼식은 며칠이에요?",
+        ] {
+            assert_eq!(Wanted::of(question), Wanted::When, "{question}");
+        }
+        assert_eq!(Wanted::of("What did she do that day?"), Wanted::What);
+        assert_eq!(Wanted::of("Сколько стоила лодка?"), Wanted::HowMany);
+    }
+
+    #[test]
+    fn numbers_are_known_when_they_are_written_out() {
+        // Why: people write "four hundred" in every language, and "how many" asks for just that.
+        for word in [
+            "7",
+            "twelve",
+            "cuatrocientos",
+            "veintidós",
+            "четыреста",
+            "одиннадцати",
+            "девятисот",
+            "пятьдесят",
+            "다섯",
+            "두",
+        ] {
+            assert!(counts(word), "{word}");
+        }
+        for word in ["once more", "десна", "песок", "стол", "семья", "пятница", "mild", "세상"]
+        {
+            assert!(!counts(word), "{word}");
+        }
+    }
 }

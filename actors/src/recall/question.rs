@@ -55,6 +55,9 @@ pub fn matter(question: &str) -> Cow<'_, str> {
     if terms(&rest).is_empty() { Cow::Borrowed(question) } else { Cow::Owned(rest) }
 }
 
+/// The longest ending of a name in any case: "Львом". More is another name: "Павлович".
+const ENDING_CHARS_MAX: usize = 2;
+
 /// A stretch of time named in the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateSpan {
@@ -116,9 +119,34 @@ fn names(text: &str, name: &str) -> bool {
 /// Whether a word of the text is the name with another ending: "у Анны" asks for Анна.
 fn declines(text: &str, name: &str) -> bool {
     name.chars().all(is_cyrillic) && {
-        let stem = terms(name);
-        !stem.is_empty() && text.unicode_words().any(|word| terms(word) == stem)
+        let (stem, root) = (terms(name), without_fleeting_vowel(name));
+        let ending = |word: &str| root.as_deref().and_then(|root| word.strip_prefix(root)).map(|it| it.chars().count());
+        text.unicode_words().any(|word| {
+            (!stem.is_empty() && terms(word) == stem) || ending(word).is_some_and(|letters| letters <= ENDING_CHARS_MAX)
+        })
     }
+}
+
+/// What a name keeps in every case if it loses a vowel in them: "Павл" of "Павел" and "Павла", "Льв" of "Лев" and "Льву".
+fn without_fleeting_vowel(name: &str) -> Option<String> {
+    let mut letters: Vec<char> = name.chars().collect();
+    let at = letters.len().checked_sub(2)?;
+    let fleeting =
+        matches!(letters[at], 'е' | 'о') && !is_vowel(letters[at + 1]) && at > 0 && !is_vowel(letters[at - 1]);
+    if !fleeting {
+        return None;
+    }
+    if letters[at - 1] == 'л' {
+        // "Олег" keeps it, and is not "Ольга".
+        letters[at] = if letters.len() == 3 { 'ь' } else { return None };
+    } else {
+        letters.remove(at);
+    }
+    Some(letters.into_iter().collect())
+}
+
+fn is_vowel(c: char) -> bool {
+    "аеиоуыэюяйь".contains(c)
 }
 
 /// Whether `word` stands in `text` without letters or digits touching it; scripts without spaces are exempt.
@@ -168,6 +196,10 @@ mod tests {
         // Names are declined, and accents are left out.
         assert_eq!(named("Что нового у Анны и её кота?", &["Анна", "Иван"]), Some(0));
         assert_eq!(named("Что обещал Иван?", &["Иванна", "Ян"]), None);
+        assert_eq!(named("Что мы знаем про Павла?", &["Павел", "Анна"]), Some(0));
+        assert_eq!(named("Когда приедут ко Льву?", &["Лев", "Анна"]), Some(0));
+        assert_eq!(named("Когда приедут к Олегу?", &["Ольга", "Олег"]), Some(1));
+        assert_eq!(named("Что купила Ольга?", &["Олег", "Ольга"]), Some(1));
         assert_eq!(named("que piensa lucia?", &["Lucía", "Mateo"]), Some(0));
     }
 

@@ -25,6 +25,7 @@ use crate::{
         Breadth,
         answer::{self, Length},
     },
+    view::State,
 };
 
 impl System {
@@ -34,6 +35,8 @@ impl System {
         validate::profile(&request.profile)?;
         validate::query(&request.query)?;
         let limit = validate::hits(request.limit)?;
+        // Who wants certain types or marks wants no others quoted.
+        let quotes = request.types.is_none() && request.metadata_filter.is_none();
         let filter = Filter {
             types: request.types,
             speaker: request.speaker,
@@ -53,7 +56,7 @@ impl System {
         let reference = request.reference_date.map(Said::day);
         let asked = Asked { query: request.query.clone(), filter, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
-        let records = self.hits(&place, &answered)?;
+        let records = self.hits(&place, &answered, quotes)?;
         let length = match request.response_length.unwrap_or_default() {
             ResponseLength::Short => Length::Short,
             ResponseLength::Medium => Length::Medium,
@@ -100,8 +103,8 @@ impl System {
         holds.then(|| answer::told(&sentences))
     }
 
-    /// The records behind the hits; what was erased since the search is left out.
-    fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Behind>, Error> {
+    /// The records behind the hits, and the messages behind them if those may be quoted; what was erased since the search is left out.
+    fn hits(&self, place: &Place, answered: &Answered, quotes: bool) -> Result<Vec<Behind>, Error> {
         let now = self.now();
         answered.seen.read(|state| {
             let mut records = Vec::with_capacity(answered.hits.len());
@@ -109,7 +112,16 @@ impl System {
                 if let Some(mut record) = self.record(place, state, hit.doc, Shown::WithContent, now)? {
                     record.score = Some(hit.score);
                     let said = state.catalog.doc(hit.doc).map(|it| (it.role, it.offset_seconds));
-                    records.push(Behind { record, said });
+                    let message = match made_from(state, hit.doc).filter(|_| quotes) {
+                        Some(doc) => self.record(place, state, doc, Shown::WithContent, now)?.map(|record| {
+                            let said = state.catalog.doc(doc).map(|it| (it.role, it.offset_seconds));
+                            Box::new(Behind { record, said, message: None })
+                        }),
+                        None => None,
+                    };
+                    let same = |message: &Behind| message.record.speaker == record.speaker;
+                    let message = message.filter(|message| same(message));
+                    records.push(Behind { record, said, message });
                 }
             }
             Ok(records)
@@ -117,10 +129,19 @@ impl System {
     }
 }
 
-/// What is behind a hit, and of a message who sent it and how far the speaker's clock is from UTC.
+/// What is behind a hit; of a message who sent it and how far the speaker's clock is from UTC; of a record its message.
 struct Behind {
     record: Record,
     said: Option<(RoleCode, i32)>,
+    message: Option<Box<Behind>>,
+}
+
+/// The message that a record was made from, if it is one.
+fn made_from(state: &State, doc: u32) -> Option<u32> {
+    match state.catalog.doc(doc)?.sources[..] {
+        [message] => state.catalog.by_uuid(message.0),
+        _ => None,
+    }
 }
 
 fn candidate(record: Record) -> Candidate {
@@ -146,6 +167,7 @@ fn source(hit: &Behind) -> answer::Candidate {
         said_at: record.timestamp.timestamp(),
         counts_from: counts_from(hit),
         record_type: record_type(record.item_type),
+        message: hit.message.as_deref().map(|message| Box::new(source(message))),
     }
 }
 
