@@ -56,6 +56,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, parser:
 
 use backend::{Backend, Folder, Model};
 use fail::Fail;
+pub use input::{Format, messages};
 use memlog_actors::api::{Context, Verb};
 use screen::Screen;
 use settings::{Globals, Settings};

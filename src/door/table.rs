@@ -40,6 +40,8 @@ pub trait Call: Send {
     fn waits(&self) -> bool;
     /// Does it.
     fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>>;
+    /// The request as a client of this package would write it: what was understood, in bytes that mean the same.
+    fn written(&self) -> Result<Vec<u8>, serde_json::Error>;
 }
 
 type Decode = Box<dyn Fn(&[u8]) -> Result<Box<dyn Call>, Error> + Send + Sync>;
@@ -248,6 +250,10 @@ impl<V: Verb> Call for Decoded<V> {
             Ok(Reply { body, replayed })
         }
         .boxed()
+    }
+
+    fn written(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(&self.request)
     }
 }
 

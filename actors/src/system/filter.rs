@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::api::Error;
 
 /// Refuses a filter that could not mean anything.
-pub(crate) fn check(filter: &Map<String, Value>) -> Result<(), Error> {
+pub fn check(filter: &Map<String, Value>) -> Result<(), Error> {
     for (name, wanted) in filter {
         if name.starts_with('$') {
             return Err(unknown(name));
@@ -39,7 +39,7 @@ fn unknown(name: &str) -> Error {
 }
 
 /// Whether metadata matches. Every field of the filter must; other fields do not matter.
-pub(crate) fn matches(filter: &Map<String, Value>, metadata: Option<&Map<String, Value>>) -> bool {
+pub fn matches(filter: &Map<String, Value>, metadata: Option<&Map<String, Value>>) -> bool {
     filter.iter().all(|(name, wanted)| field(wanted, metadata.and_then(|fields| fields.get(name))))
 }
 

@@ -86,7 +86,7 @@ impl System {
             return Err(Error::invalid("messages", message).with("limit", INGEST_MESSAGES_MAX));
         }
         for (at, message) in request.messages.iter().enumerate() {
-            check(at, message)?;
+            check_message(&format!("messages[{at}]."), message)?;
         }
         let timeout = validate::timeout(request.timeout_s)?;
         let begun = self.begin::<Taken>(context).await?;
@@ -339,8 +339,10 @@ impl System {
     }
 }
 
-fn check(at: usize, message: &Message) -> Result<(), Error> {
-    let field = |name: &str| format!("messages[{at}].{name}");
+/// What `profile.ingest` refuses of a message whatever is stored: for whoever reads a file and wants to know before any of it is
+/// sent. `path` is what stands before the field's name in the error: `messages[3].`, or nothing.
+pub fn check_message(path: &str, message: &Message) -> Result<(), Error> {
+    let field = |name: &str| format!("{path}{name}");
     if !matches!(message.role.as_str(), "user" | "assistant" | "system") {
         let role = field("role");
         let error = Error::invalid(&role, format!("{role} must be user, assistant or system"));
@@ -348,5 +350,14 @@ fn check(at: usize, message: &Message) -> Result<(), Error> {
     }
     validate::content(&field("content"), &message.content)?;
     validate::time(&field("timestamp"), message.timestamp.map(|said| said.time))?;
+    if let Some(speaker) = &message.speaker {
+        validate::speaker(speaker).map_err(|error| error.with("field", field("speaker")))?;
+    }
     message.id.as_deref().map_or(Ok(()), |id| validate::id(&field("id"), id))
+}
+
+/// The same of the names that a conversation goes under.
+pub fn check_names(profile: Option<&str>, session_id: Option<&str>) -> Result<(), Error> {
+    profile.map_or(Ok(()), validate::profile)?;
+    session_id.map_or(Ok(()), |id| validate::id("session_id", id))
 }

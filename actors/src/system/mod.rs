@@ -11,7 +11,7 @@ mod command;
 mod cursor;
 pub(crate) mod duplicate;
 mod feed;
-mod filter;
+pub mod filter;
 mod find;
 mod gate;
 mod ingest;
@@ -46,6 +46,7 @@ use std::{
 pub use audit::verified;
 pub use backup::Copied;
 pub use feed::{Change, Feed};
+pub use ingest::{check_message, check_names};
 pub use languages::Languages;
 pub use load::{Actors, Load};
 use memlog_events::ids::{Digest, Position, Scope};

@@ -1,7 +1,10 @@
 //! JSON Lines: `{"role","content","timestamp?","speaker?","id?","session_id?"}`, one message a line. Lines with the same
 //! `session_id` are one session, wherever they stand; those without one are one session of their own.
 
-use memlog_actors::api::{Said, profile::Message};
+use memlog_actors::{
+    api::{Said, profile::Message},
+    system::{check_message, check_names},
+};
 use serde::Deserialize;
 
 use super::{Conversation, Session};
@@ -25,17 +28,17 @@ pub(in crate::cli) fn conversation(text: &str, file: &str) -> Result<Conversatio
         let place = format!("line {}", index + 1);
         let wrong = |reason| Fail::Input { file: file.to_owned(), place: place.clone(), reason };
         let line: Line = serde_json::from_str(text).map_err(|error| wrong(reason(&error)))?;
-        if line.content.trim().is_empty() {
-            return Err(wrong("content is blank".to_owned()));
-        }
-        conversation.meet(line.speaker.as_deref());
+        let Line { role, content, timestamp, speaker, id, session_id } = line;
+        let message = Message { role, content, timestamp, speaker, id };
+        let checked = check_message("", &message).and_then(|()| check_names(None, session_id.as_deref()));
+        checked.map_err(|error| wrong(error.message))?;
+        conversation.meet(message.speaker.as_deref());
         let sessions = &mut conversation.sessions;
-        let known = sessions.iter().position(|session| session.id == line.session_id).unwrap_or_else(|| {
-            sessions.push(Session::new(line.session_id.clone()));
+        let known = sessions.iter().position(|session| session.id == session_id).unwrap_or_else(|| {
+            sessions.push(Session::new(session_id));
             sessions.len() - 1
         });
-        let Line { role, content, timestamp, speaker, id, .. } = line;
-        sessions[known].push(Message { role, content, timestamp, speaker, id }, place);
+        sessions[known].push(message, place);
     }
     if conversation.sessions.is_empty() {
         let reason = "no messages: expected one JSON object a line, such as {\"role\":\"user\",\"content\":\"...\"}";
@@ -89,7 +92,7 @@ mod tests {
             @r"
         chat.jsonl, line 2: missing field `content`, at column 15
         chat.jsonl, line 2: unknown field `speeker`, expected one of `role`, `content`, `timestamp`, `speaker`, `id`, `session_id`, at column 40
-        chat.jsonl, line 2: content is blank
+        chat.jsonl, line 2: content must not be blank
         chat.jsonl, line 2: must be an RFC 3339 time such as 2026-05-04T09:00:00Z (a date alone is its midnight, UTC), at column 50
         chat.jsonl, line 2: expected value, at column 1
         "

@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, fmt::strtime, tz::Offset};
-use memlog_actors::api::{Time, profile::Message};
+use memlog_actors::{
+    api::{Time, profile::Message},
+    system::{check_message, check_names},
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -60,8 +63,8 @@ pub(in crate::cli) fn samples(text: &str, file: &str) -> Result<Vec<Sample>, Fai
 
 fn sample(raw: RawSample) -> Result<Sample, (String, String)> {
     let mut conversation = Conversation { profile: Some(raw.sample_id.clone()), ..Conversation::default() };
-    let mut numbers: Vec<u32> =
-        raw.conversation.keys().filter_map(|key| key.strip_prefix("session_")?.parse().ok()).collect();
+    check_names(Some(&raw.sample_id), None).map_err(|error| ("sample_id".to_owned(), error.message))?;
+    let mut numbers: Vec<u32> = raw.conversation.keys().filter_map(|key| number(key)).collect();
     numbers.sort_unstable();
     for number in numbers {
         let name = format!("session_{number}");
@@ -82,6 +85,12 @@ fn sample(raw: RawSample) -> Result<Sample, (String, String)> {
     };
     let questions = raw.qa.into_iter().enumerate().map(question).collect();
     Ok(Sample { id: raw.sample_id, conversation, questions })
+}
+
+/// The number of a session's key. `session_05` and `session_+5` are not another way to write `session_5`, or it would be read twice.
+fn number(key: &str) -> Option<u32> {
+    let digits = key.strip_prefix("session_")?;
+    digits.parse().ok().filter(|number: &u32| number.to_string() == digits)
 }
 
 /// Years and counts are numbers in the data.
@@ -122,6 +131,7 @@ fn session(
             speaker: Some(turn.speaker),
             id: Some(turn.dia_id),
         };
+        check_message("", &message).map_err(|error| (place.clone(), error.message))?;
         session.push(message, place);
     }
     Ok(session)

@@ -12,7 +12,10 @@ use std::{
     path::Path,
 };
 
-use memlog_actors::{api::profile::Message, limits};
+use memlog_actors::{
+    api::{self, profile::Message},
+    limits,
+};
 
 use super::fail::Fail;
 
@@ -83,7 +86,7 @@ impl Conversation {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
+pub enum Format {
     /// Told by its beginning.
     #[default]
     Auto,
@@ -136,4 +139,16 @@ pub(super) fn conversations(text: &str, file: &str, format: Format) -> Result<Ve
         return Ok(samples.into_iter().map(|sample| sample.conversation).collect());
     }
     jsonl::conversation(text, file).map(|conversation| vec![conversation])
+}
+
+/// The messages of a text, each with its session: all that `memlog ingest` would send of it, in its order. A fault names `file` and
+/// the place in it.
+pub fn messages(text: &str, file: &str, format: Format) -> Result<Vec<(Option<String>, Message)>, api::Error> {
+    let conversations = conversations(text, file, format).map_err(|fail| fail.as_api())?;
+    let sessions = conversations.into_iter().flat_map(|conversation| conversation.sessions);
+    let each = sessions.flat_map(|Session { id, messages, .. }| {
+        let of_session = move |message| (id.clone(), message);
+        messages.into_iter().map(of_session)
+    });
+    Ok(each.collect())
 }

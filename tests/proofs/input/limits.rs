@@ -1,0 +1,103 @@
+//! The published limits, counted to the byte: what is as long or as large as it may be is taken, and one more is refused with the
+//! limit.
+
+use memlog_actors::limits::{
+    ATTACHED_MAX, INGEST_MESSAGES_MAX, INHERITED_KEYS_MAX, METADATA_BYTES_MAX, NOTE_IDS_MAX, PARTS_MAX, SKIP_IDS_MAX,
+};
+use serde_json::{Value, json};
+
+use super::{
+    places::{Place, bytes, html, places},
+    requests::{self, Good},
+    rules::{self, Text},
+    sent::{Case, Expect, send},
+    world::World,
+};
+
+/// The longest lists; a list of the names of types is as long as its request may be.
+const LISTS: [(&str, &str, usize); 8] = [
+    ("profile.ingest", "messages", INGEST_MESSAGES_MAX),
+    ("thread.add_messages", "messages", INGEST_MESSAGES_MAX),
+    ("thread.add_messages", "messages.content", PARTS_MAX),
+    ("speaker.memories", "skip_ids", SKIP_IDS_MAX),
+    ("note.memory_load", "ids", NOTE_IDS_MAX),
+    ("agent.create", "memories", ATTACHED_MAX),
+    ("agent.update", "memories", ATTACHED_MAX),
+    ("thread.create", "settings.extraction.inherit_message_metadata", INHERITED_KEYS_MAX),
+];
+
+fn case(good: &Good, place: &Place, what: String, value: Value, expect: Expect) -> Case {
+    let mut request = good.request.clone();
+    *request.pointer_mut(&place.pointer).expect("a place in the request") = value;
+    Case { verb: good.name(), what: format!("{} {what}", place.path), body: request.to_string().into(), expect }
+}
+
+/// As much as there may be, and one more.
+fn at_the_limit(good: &Good, place: &Place, value: &Value) -> Vec<Case> {
+    let within = || Expect::WithinLimit(place.path.clone());
+    let past = |limit: usize| Expect::Limit(place.path.clone(), limit as u64);
+    let one = |what: String, value, expect| case(good, place, what, value, expect);
+    let verb = good.name();
+    match value {
+        Value::String(_) => match rules::text(&verb, &place.rule) {
+            Some(Text::Free(max)) => vec![one(format!("of {max} bytes"), json!(bytes(max)), within())],
+            Some(Text::Html(max)) => vec![one(format!("of {max} bytes"), json!(html(max)), within())],
+            Some(Text::Name(max)) => {
+                vec![one(format!("of {max} characters"), json!("\u{1f980}".repeat(max)), within())]
+            }
+            Some(Text::Token(max)) => vec![one(format!("of {max} characters"), json!("x".repeat(max)), within())],
+            _ => Vec::new(),
+        },
+        Value::Number(_) => {
+            let range = rules::range(&verb, &place.rule).expect("a range");
+            let ends = [range.min, range.max].into_iter().filter(|end| end.is_finite());
+            #[allow(clippy::cast_possible_truncation, reason = "the ends are small and whole")]
+            ends.map(|end| one(format!("= {end}"), json!(end as i64), within())).collect()
+        }
+        Value::Object(_) if place.rule.ends_with("metadata") => {
+            let sized = |count: usize| json!({ "k": "x".repeat(count - json!({ "k": "" }).to_string().len()) });
+            let max = METADATA_BYTES_MAX;
+            vec![
+                one(format!("of {max} bytes"), sized(max), within()),
+                one(format!("of {max} bytes and one"), sized(max + 1), past(max)),
+            ]
+        }
+        Value::Array(items) => {
+            let longest = LISTS.iter().find(|(of, rule, _)| (*of, *rule) == (verb.as_str(), place.rule.as_str()));
+            let Some((_, _, max)) = longest else { return Vec::new() };
+            let many = |count: usize| json!(vec![items[0].clone(); count]);
+            // A hundred of the same id are one id too many, in another way.
+            vec![
+                one(format!("of {max}"), many(*max), within()),
+                one(format!("of {max} and one"), many(max + 1), past(*max)),
+                one("empty".to_owned(), json!([]), if place.rule == "messages" { past(*max) } else { within() }),
+            ]
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_are_counted_to_the_byte() {
+    let Some(world) = World::open().await else { return };
+    let mut faults = Vec::new();
+    let mut sent = 0;
+    let mut lists = Vec::new();
+    for good in requests::all(&world.names) {
+        for place in places(&good.request) {
+            let value = good.request.pointer(&place.pointer).expect("a place in the request");
+            let cases = at_the_limit(&good, &place, value);
+            sent += cases.len();
+            if value.is_array() && !cases.is_empty() {
+                lists.push((good.name(), place.rule.clone()));
+            }
+            faults.extend(send(&world, cases).await);
+        }
+    }
+    println!("{sent} requests at a limit");
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    let unseen = LISTS.iter().find(|(verb, rule, _)| !lists.contains(&((*verb).to_owned(), (*rule).to_owned())));
+    assert_eq!(unseen, None, "no good request has this list");
+    assert_eq!(world.ask("audit.verify", json!({})).await["ok"], true);
+    world.memlog.close().await;
+}
