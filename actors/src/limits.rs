@@ -79,6 +79,10 @@ pub const CARD_RECENT_MAX: u64 = 500;
 pub const HITS_MAX: u64 = 100;
 /// Hits of a search when the client does not say.
 pub const HITS_DEFAULT: u64 = 10;
+/// Types named in one filter: more than there are.
+pub const TYPES_MAX: usize = 100;
+/// A filter over metadata as JSON: as much as there is to match.
+pub const METADATA_FILTER_BYTES_MAX: usize = METADATA_BYTES_MAX;
 /// Links followed from a hit.
 pub const HOPS_MAX: u64 = 5;
 /// Records reached by links from one hit, when the client does not say.

@@ -21,7 +21,7 @@ use crate::{
         author,
     },
     domain::Place,
-    limits::PAGE_MAX,
+    limits::{PAGE_MAX, TYPES_MAX},
 };
 
 /// Which events are asked for.
@@ -98,11 +98,15 @@ impl System {
     pub async fn audit_events(&self, context: &Context, request: Events) -> Result<Answer<EventsPage>, Error> {
         validate::context(&self.inner, context)?;
         let limit = validate::page(request.limit)?;
-        for kind in request.types.iter().flatten() {
+        validate::list("types", request.types.as_ref(), TYPES_MAX)?;
+        for (at, kind) in request.types.iter().flatten().enumerate() {
             if !KINDS.iter().any(|(_, name)| name == kind) {
-                return Err(Error::invalid("types", format!("no event type is called {kind:?}")));
+                let field = format!("types[{at}]");
+                return Err(Error::invalid(&field, format!("{field} is no type of event")));
             }
         }
+        request.profile.as_deref().map_or(Ok(()), validate::profile)?;
+        request.record_id.as_deref().map_or(Ok(()), |id| validate::id("record_id", id))?;
         let filter = Filter {
             record_id: request.record_id,
             types: request.types,
@@ -233,6 +237,7 @@ impl System {
     pub async fn audit_export(&self, context: &Context, request: Export) -> Result<Answer<Exported>, Error> {
         validate::context(&self.inner, context)?;
         let limit = validate::page(Some(request.limit.unwrap_or(PAGE_MAX)))?;
+        request.profile.as_deref().map_or(Ok(()), validate::profile)?;
         let filter = Filter { from: Position(request.from_seq.unwrap_or(0)), ..Filter::default() };
         let mut events = self.events(context, request.profile.as_deref(), filter, limit + 1).await?;
         let next_seq = (events.len() > limit).then(|| events[limit].seq);

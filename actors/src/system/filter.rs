@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::api::Error;
 
+/// Of what is no operator; the names of those that are end long before.
+const OPERATOR_CHARS_SHOWN: usize = 40;
+
 /// Refuses a filter that could not mean anything.
 pub fn check(filter: &Map<String, Value>) -> Result<(), Error> {
     for (name, wanted) in filter {
@@ -35,7 +38,8 @@ fn check_field(wanted: &Value) -> Result<(), Error> {
 }
 
 fn unknown(name: &str) -> Error {
-    Error::invalid("metadata_filter", format!("metadata_filter has no operator {name:?} here"))
+    let shown: String = name.chars().take(OPERATOR_CHARS_SHOWN).collect();
+    Error::invalid("metadata_filter", format!("metadata_filter has no operator {shown:?} here"))
 }
 
 /// Whether metadata matches. Every field of the filter must; other fields do not matter.

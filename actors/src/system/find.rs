@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use super::{
     System,
     bound::Bound,
-    filter,
     lookup::{RETRY_MS, panicked},
     past::{Moment, Seen, not_embedded},
+    validate,
 };
 use crate::{
     api::{Error, record::ItemType},
@@ -55,9 +55,9 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Refuses a filter over metadata that could not mean anything.
+    /// Refuses a filter over metadata that could not mean anything, or that is larger than any metadata.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.metadata.as_ref().map_or(Ok(()), filter::check)
+        validate::metadata_filter(self.metadata.as_ref())
     }
 }
 

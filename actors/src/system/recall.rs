@@ -20,6 +20,7 @@ use crate::{
         record::{ItemType, Record},
     },
     domain::Place,
+    limits::TYPES_MAX,
     port::{Question, RecordType, Sentence, Source},
     recall::{
         Breadth,
@@ -37,6 +38,7 @@ impl System {
         let limit = validate::hits(request.limit)?;
         // Who wants certain types or marks wants no others quoted.
         let quotes = request.types.is_none() && request.metadata_filter.is_none();
+        validate::list("types", request.types.as_ref(), TYPES_MAX)?;
         let filter = Filter {
             types: request.types,
             speaker: request.speaker,

@@ -17,7 +17,7 @@ use crate::{
         record::{ItemType, Linked, Record},
     },
     domain::Place,
-    limits::{HOPS_MAX, LINKED_DEFAULT},
+    limits::{HOPS_MAX, LINKED_DEFAULT, TYPES_MAX},
     recall::{Breadth, Hit},
     view::State,
 };
@@ -39,6 +39,7 @@ impl System {
         validate::profile(&request.profile)?;
         validate::query(&request.query)?;
         let limit = validate::hits(request.limit)?;
+        validate::list("types", request.types.as_ref(), TYPES_MAX)?;
         let hops = validate::within("num_hops", request.num_hops.unwrap_or(0), 0, HOPS_MAX)?;
         let filter = Filter {
             types: request.types,

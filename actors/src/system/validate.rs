@@ -11,8 +11,8 @@ use crate::{
     api::{self, Context, Error, Time},
     limits::{
         AGENT_CHARS_MAX, CONTENT_BYTES_MAX, DESCRIPTION_CHARS_MAX, ENTRY_CHARS_MAX, HITS_DEFAULT, HITS_MAX,
-        ID_CHARS_MAX, LOGIN_CHARS_MAX, METADATA_BYTES_MAX, NOTEBOOK_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX,
-        PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
+        ID_CHARS_MAX, LOGIN_CHARS_MAX, METADATA_BYTES_MAX, METADATA_FILTER_BYTES_MAX, NOTEBOOK_CHARS_MAX, PAGE_DEFAULT,
+        PAGE_MAX, PROFILE_CHARS_MAX, QUERY_BYTES_MAX, SPEAKER_CHARS_MAX, TTL_DAYS_MAX, WAIT_S_DEFAULT, WAIT_S_MAX,
     },
 };
 
@@ -179,6 +179,24 @@ pub(crate) fn page(limit: Option<u64>) -> Result<usize, Error> {
 /// How many hits a search shows.
 pub(crate) fn hits(limit: Option<u64>) -> Result<usize, Error> {
     within("limit", limit.unwrap_or(HITS_DEFAULT), 1, HITS_MAX)
+}
+
+/// How many a list names.
+pub(crate) fn list<T>(field: &str, items: Option<&Vec<T>>, max: usize) -> Result<(), Error> {
+    match items {
+        Some(items) if items.len() > max => Err(Error::past_limit(field, max as u64, "items")),
+        _ => Ok(()),
+    }
+}
+
+/// A filter over metadata: that it could mean something, and is no larger than what it is held against.
+pub(crate) fn metadata_filter(filter: Option<&Map<String, Value>>) -> Result<(), Error> {
+    let Some(filter) = filter else { return Ok(()) };
+    let text = serde_json::to_string(filter).map_err(|error| Error::invalid("metadata_filter", error.to_string()))?;
+    if text.len() > METADATA_FILTER_BYTES_MAX {
+        return Err(Error::past_limit("metadata_filter", METADATA_FILTER_BYTES_MAX as u64, "bytes of JSON"));
+    }
+    super::filter::check(filter)
 }
 
 /// A number within its bounds.

@@ -3,6 +3,7 @@
 
 use memlog_actors::limits::{
     ATTACHED_MAX, INGEST_MESSAGES_MAX, INHERITED_KEYS_MAX, METADATA_BYTES_MAX, NOTE_IDS_MAX, PARTS_MAX, SKIP_IDS_MAX,
+    TYPES_MAX,
 };
 use serde_json::{Value, json};
 
@@ -14,8 +15,8 @@ use super::{
     world::World,
 };
 
-/// The longest lists; a list of the names of types is as long as its request may be.
-const LISTS: [(&str, &str, usize); 8] = [
+/// The longest lists.
+const LISTS: [(&str, &str, usize); 13] = [
     ("profile.ingest", "messages", INGEST_MESSAGES_MAX),
     ("thread.add_messages", "messages", INGEST_MESSAGES_MAX),
     ("thread.add_messages", "messages.content", PARTS_MAX),
@@ -23,6 +24,11 @@ const LISTS: [(&str, &str, usize); 8] = [
     ("note.memory_load", "ids", NOTE_IDS_MAX),
     ("agent.create", "memories", ATTACHED_MAX),
     ("agent.update", "memories", ATTACHED_MAX),
+    ("profile.search", "types", TYPES_MAX),
+    ("profile.recall", "types", TYPES_MAX),
+    ("thread.search", "record_types", TYPES_MAX),
+    ("audit.events", "types", TYPES_MAX),
+    ("thread.get_message", "included_image_ids", PARTS_MAX),
     ("thread.create", "settings.extraction.inherit_message_metadata", INHERITED_KEYS_MAX),
 ];
 
@@ -50,11 +56,17 @@ fn at_the_limit(good: &Good, place: &Place, value: &Value) -> Vec<Case> {
         },
         Value::Number(_) => {
             let range = rules::range(&verb, &place.rule).expect("a range");
-            let ends = [range.min, range.max].into_iter().filter(|end| end.is_finite());
-            #[allow(clippy::cast_possible_truncation, reason = "the ends are small and whole")]
-            ends.map(|end| one(format!("= {end}"), json!(end as i64), within())).collect()
+            // Where there is no end, the largest number that can be written must do no harm.
+            let least = if range.min.is_finite() { format!("{:.0}", range.min) } else { i64::MIN.to_string() };
+            let most = match (range.max.is_finite(), range.min.is_finite()) {
+                (true, _) => format!("{:.0}", range.max),
+                (false, true) => u64::MAX.to_string(),
+                (false, false) => i64::MAX.to_string(),
+            };
+            let number = |text: &str| serde_json::from_str(text).expect("a number");
+            [least, most].map(|end| one(format!("= {end}"), number(&end), within())).into()
         }
-        Value::Object(_) if place.rule.ends_with("metadata") => {
+        Value::Object(_) if rules::is_open(&place.rule) && place.rule != "min_relevant_results_by_type" => {
             let sized = |count: usize| json!({ "k": "x".repeat(count - json!({ "k": "" }).to_string().len()) });
             let max = METADATA_BYTES_MAX;
             vec![

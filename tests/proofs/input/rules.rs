@@ -110,8 +110,9 @@ pub(crate) fn range(verb: &str, path: &str) -> Option<Range> {
         (_, "context_card_type_search_concurrency") => whole(1, 64),
         // Or -1, which leaves it to memlog.
         (_, "window" | "frequency") => Range { min: -1.0, ..whole(0, INGEST_MESSAGES_MAX as u64) },
-        (_, "seq" | "from_seq" | "version" | "id" | "ids" | "except_last") => COUNT,
-        (_, "start" | "end" | "token_limit" | "summary_frequency" | "token_budget" | "soft_token_budget") => SIGNED,
+        (_, "seq" | "from_seq" | "version" | "id" | "ids" | "except_last" | "start") => COUNT,
+        (_, "end") => Range { min: -1.0, ..COUNT },
+        (_, "token_limit" | "summary_frequency" | "token_budget" | "soft_token_budget") => SIGNED,
         (_, "max_message_tokens" | "context_card_token_limit" | "message_shortening_input_token_limit") => SIGNED,
         _ => return None,
     })

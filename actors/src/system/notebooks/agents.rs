@@ -35,7 +35,8 @@ fn attachments(asked: &[Attachment]) -> Result<Attachments, Error> {
         return Err(Error::past_limit("memories", ATTACHED_MAX as u64, "memories"));
     }
     let mut memories: Attachments = Vec::with_capacity(asked.len());
-    for Attachment { memory, writes } in asked {
+    for (at, Attachment { memory, writes }) in asked.iter().enumerate() {
+        validate::id(&format!("memories[{at}].memory"), memory)?;
         let id = uuid(memory)
             .map(StreamId)
             .ok_or_else(|| Asked::Id(memory).missing("memory").with("memory", memory.as_str()))?;
@@ -126,7 +127,7 @@ impl System {
     /// `agent.get`
     pub async fn agent_get(&self, context: &Context, request: Get) -> Result<Answer<OneAgent>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::agent(request.id.as_ref(), request.name.as_ref())?;
         let moment = self.moment(request.as_of)?;
         if request.create_if_missing == Some(true) {
             let Asked::Name(name) = asked else {
@@ -165,7 +166,7 @@ impl System {
         request.name.as_deref().map(validate::agent).transpose()?;
         validate::instructions(request.instructions.as_deref())?;
         let memories = request.memories.as_deref().map(attachments).transpose()?;
-        let asked = Asked::Id(&request.id);
+        let asked = Asked::by_id("id", &request.id)?;
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(before) => {
                 return self.agent_replayed(context, &before, request.name.unwrap_or_default()).await;
@@ -204,7 +205,7 @@ impl System {
     /// `agent.delete`
     pub async fn agent_delete(&self, context: &Context, request: Delete) -> Result<Answer<Done>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::Id(&request.id);
+        let asked = Asked::by_id("id", &request.id)?;
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(_) => return Ok(Answer { reply: Done {}, replayed: true }),
             Begun::Now(once) => once,

@@ -19,7 +19,7 @@ impl System {
     /// `agent.brief`
     pub async fn agent_brief(&self, context: &Context, request: Brief) -> Result<Answer<Briefed>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::Id(&request.agent);
+        let asked = Asked::by_id("agent", &request.agent)?;
         let moment = self.moment(request.as_of)?;
         let missing = |_| Error::not_found("agent", &request.agent);
         let room = self.room(context).await?.ok_or_else(|| missing(()))?;

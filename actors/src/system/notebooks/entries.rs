@@ -31,7 +31,7 @@ impl System {
     /// `memory.save`
     pub async fn memory_save(&self, context: &Context, request: Save) -> Result<Answer<OneEntry>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         validate::entry(&request.entry)?;
         validate::content("content", &request.content)?;
         validate::description(request.description.as_deref())?;
@@ -80,7 +80,7 @@ impl System {
     /// `memory.read`
     pub async fn memory_read(&self, context: &Context, request: Read) -> Result<Answer<OneEntry>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         validate::entry(&request.entry)?;
         let moment = self.moment(request.as_of)?;
         let room = self.room(context).await?.ok_or_else(|| asked.missing("memory"))?;
@@ -102,7 +102,7 @@ impl System {
     /// `memory.forget`
     pub async fn memory_forget(&self, context: &Context, request: Forget) -> Result<Answer<Done>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         validate::entry(&request.entry)?;
         let once = match self.begin::<()>(context).await? {
             Begun::Before(_) => return Ok(Answer { reply: Done {}, replayed: true }),
@@ -125,7 +125,7 @@ impl System {
     /// `memory.entries`
     pub async fn memory_entries(&self, context: &Context, request: Entries) -> Result<Answer<EntriesPage>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         let moment = self.moment(request.as_of)?;
         let room = self.room(context).await?.ok_or_else(|| asked.missing("memory"))?;
         let memory = self.memory_at(&room, asked, moment).await?;
@@ -139,7 +139,7 @@ impl System {
     /// `memory.history`
     pub async fn memory_history(&self, context: &Context, request: History) -> Result<Answer<Versions>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         validate::entry(&request.entry)?;
         let moment = self.moment(request.as_of)?;
         let room = self.room(context).await?.ok_or_else(|| asked.missing("memory"))?;

@@ -28,6 +28,7 @@ use crate::{
         registry::{CreateMemory, Named, Trash, Trashed, UpdateMemory},
     },
     entity::{Failure, Key},
+    limits::LOGIN_CHARS_MAX,
     view::notebook::{Memory, Roster},
 };
 
@@ -84,7 +85,7 @@ impl System {
     /// `memory.get`
     pub async fn memory_get(&self, context: &Context, request: Get) -> Result<Answer<OneMemory>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         validate::description(request.description.as_deref())?;
         let moment = self.moment(request.as_of)?;
         if request.create_if_missing == Some(true) {
@@ -151,7 +152,7 @@ impl System {
         validate::context(&self.inner, context)?;
         request.name.as_deref().map(validate::notebook).transpose()?;
         validate::change("description", request.description.as_deref())?;
-        let asked = Asked::Id(&request.id);
+        let asked = Asked::by_id("id", &request.id)?;
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(before) => {
                 let room = self.room_before(context).await?;
@@ -180,7 +181,7 @@ impl System {
     /// `memory.delete`
     pub async fn memory_delete(&self, context: &Context, request: Delete) -> Result<Answer<Deleted>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::Id(&request.id);
+        let asked = Asked::by_id("id", &request.id)?;
         let key = match self.begin::<Trashed>(context).await? {
             Begun::Before(before) => {
                 let room = self.room_before(context).await?;
@@ -268,6 +269,7 @@ fn owners(user: Option<&String>, filter: Option<&str>) -> Result<Owners, Error> 
         "all" => None,
         user => Some(user),
     };
+    wanted.map_or(Ok(()), |user| validate::name("user_filter", user, LOGIN_CHARS_MAX))?;
     if user.is_some() && wanted != user.map(String::as_str) {
         return Err(Error::new(Kind::Permission, "another user's memories are not listed").with("field", "user_filter"));
     }

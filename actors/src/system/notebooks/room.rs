@@ -12,6 +12,7 @@ use super::super::{
     command::refused,
     lookup::{RETRY_MS, broken, by, gone, place_of, uuid},
     past::Moment,
+    validate,
 };
 use crate::{
     api::{Context, Error, error::Kind},
@@ -43,11 +44,30 @@ pub(super) enum Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// By `id` or by `name`, one of them.
-    pub(super) fn of(id: Option<&'a String>, name: Option<&'a String>) -> Result<Self, Error> {
+    /// A memory by `id` or by `name`, one of them.
+    pub(super) fn memory(id: Option<&'a String>, name: Option<&'a String>) -> Result<Self, Error> {
+        Self::of(id, name, validate::notebook)
+    }
+
+    /// An agent, in the same way.
+    pub(super) fn agent(id: Option<&'a String>, name: Option<&'a String>) -> Result<Self, Error> {
+        Self::of(id, name, validate::agent)
+    }
+
+    /// By an id alone, which the request has in this field.
+    pub(super) fn by_id(field: &str, id: &'a str) -> Result<Self, Error> {
+        validate::id(field, id)?;
+        Ok(Self::Id(id))
+    }
+
+    fn of(
+        id: Option<&'a String>,
+        name: Option<&'a String>,
+        check: impl FnOnce(&str) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         match (id, name) {
-            (Some(id), None) => Ok(Self::Id(id)),
-            (None, Some(name)) => Ok(Self::Name(name)),
+            (Some(id), None) => Self::by_id("id", id),
+            (None, Some(name)) => check(name).map(|()| Self::Name(name)),
             _ => Err(Error::invalid("id", "give either id or name")),
         }
     }

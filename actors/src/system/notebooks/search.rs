@@ -20,7 +20,7 @@ impl System {
     /// `memory.search`
     pub async fn memory_search(&self, context: &Context, request: Search) -> Result<Answer<EntriesPage>, Error> {
         validate::context(&self.inner, context)?;
-        let asked = Asked::of(request.id.as_ref(), request.name.as_ref())?;
+        let asked = Asked::memory(request.id.as_ref(), request.name.as_ref())?;
         validate::query(&request.query)?;
         let limit = validate::hits(request.limit)?;
         let moment = self.moment(request.as_of)?;

@@ -72,6 +72,7 @@ impl System {
     /// `trash.restore`
     pub async fn trash_restore(&self, context: &Context, request: Restore) -> Result<Answer<OneMemory>, Error> {
         validate::context(&self.inner, context)?;
+        validate::id("id", &request.id)?;
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(before) => {
                 let room = self.room_before(context).await?;
@@ -94,6 +95,7 @@ impl System {
     /// `trash.purge`
     pub async fn trash_purge(&self, context: &Context, request: Purge) -> Result<Answer<Done>, Error> {
         validate::context(&self.inner, context)?;
+        validate::id("id", &request.id)?;
         let once = match self.begin::<Named>(context).await? {
             Begun::Before(_) => return Ok(Answer { reply: Done {}, replayed: true }),
             Begun::Now(once) => once,

@@ -25,7 +25,7 @@ use crate::{
         },
     },
     domain::notes::Load,
-    limits::{NOTE_IDS_MAX, NOTES_LOADED_BYTES_MAX},
+    limits::{CATEGORY_CHARS_MAX, NOTE_IDS_MAX, NOTES_LOADED_BYTES_MAX},
     view::notes::{Board, Note},
 };
 
@@ -53,6 +53,12 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// Refuses to look for what no note can have.
+fn validate_filter(category: Option<&str>, kind_key: Option<&str>) -> Result<(), Error> {
+    category.map_or(Ok(()), |category| validate::line("category", category, CATEGORY_CHARS_MAX))?;
+    kind_key.map_or(Ok(()), |key| validate::token("kind_key", key))
+}
+
 /// Whether the caller may be shown a note of the asked time: it must have read it then, and read it still.
 fn shows(context: &Context, asked: &Board, now: &Board, note: &Note) -> bool {
     let still = now.note(note.number).is_some_and(|note| now.reads(reader(context), note));
@@ -65,6 +71,7 @@ impl System {
         validate::context(&self.inner, context)?;
         let moment = self.moment(request.as_of)?;
         let MemoryList { level, category, kind_key, .. } = request;
+        validate_filter(category.as_deref(), kind_key.as_deref())?;
         let show = |asked: &Board, now: &Board| {
             let filter = Filter::of(asked, level, category.as_deref(), kind_key.as_deref())?;
             let found = asked.of(reader(context)).filter(|note| filter.keeps(note) && shows(context, asked, now, note));
@@ -85,6 +92,9 @@ impl System {
         administrators_only(context)?;
         let moment = self.moment(request.as_of)?;
         let AdminList { level, category, kind_key, group, login, .. } = request;
+        validate_filter(category.as_deref(), kind_key.as_deref())?;
+        group.as_deref().map_or(Ok(()), |group| validate::caller("group", group))?;
+        login.as_deref().map_or(Ok(()), |login| validate::caller("login", login))?;
         let show = |asked: &Board, _: &Board| {
             let filter = Filter::of(asked, level, category.as_deref(), kind_key.as_deref())?;
             let ours =

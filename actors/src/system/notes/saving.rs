@@ -83,6 +83,7 @@ impl System {
         texts.name.as_deref().map(|name| validate::line("name", name, NOTE_NAME_CHARS_MAX)).transpose()?;
         validate::change_of("category", texts.category.as_deref(), CATEGORY_CHARS_MAX)?;
         validate::change("info", texts.info.as_deref())?;
+        kind_key.as_deref().map(|key| validate::token("kind_key", key)).transpose()?;
         texts.body = texts.body.as_deref().map(body::checked).transpose()?;
         for (field, missing) in [("name", texts.name.is_none()), ("body", texts.body.is_none())] {
             if note.is_none() && missing {

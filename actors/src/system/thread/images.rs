@@ -118,7 +118,7 @@ impl System {
     /// `thread.list_images`
     pub async fn thread_list_images(&self, context: &Context, request: ListImages) -> Result<Answer<Images>, Error> {
         request.image_id.as_deref().map_or(Ok(()), |id| validate::id("image_id", id))?;
-        request.metadata_filter.as_ref().map_or(Ok(()), filter::check)?;
+        validate::metadata_filter(request.metadata_filter.as_ref())?;
         let bytes = request.include_bytes.unwrap_or(false);
         if bytes && request.image_id.is_none() {
             return Err(Error::invalid("include_bytes", "include_bytes needs image_id: bytes are given one at a time"));

@@ -32,7 +32,9 @@ use crate::{
         thread::{Append, Ingest, Ingested, NewMessage},
     },
     entity::Failure,
-    limits::{EXTRACTION_WAIT_S_DEFAULT, INGEST_MESSAGES_MAX, MESSAGES_DEFAULT, REPLY_BYTES_MAX, ROLE_CHARS_MAX},
+    limits::{
+        EXTRACTION_WAIT_S_DEFAULT, INGEST_MESSAGES_MAX, MESSAGES_DEFAULT, PARTS_MAX, REPLY_BYTES_MAX, ROLE_CHARS_MAX,
+    },
     system::{
         System,
         command::{Before, Begun, refused},
@@ -234,6 +236,10 @@ impl System {
         request: GetMessage,
     ) -> Result<Answer<OneMessage>, Error> {
         validate::id("message_id", &request.message_id)?;
+        validate::list("included_image_ids", request.included_image_ids.as_ref(), PARTS_MAX)?;
+        for (at, id) in request.included_image_ids.iter().flatten().enumerate() {
+            validate::id(&format!("included_image_ids[{at}]"), id)?;
+        }
         let here = self.in_thread_at(context, &request.profile, &request.thread_id, request.as_of).await?;
         let missing = || Error::not_found("message_id", &request.message_id);
         let doc = self.message_of(&here, &request.message_id).ok_or_else(missing)?;
@@ -371,8 +377,11 @@ fn checked_messages(request: &AddMessages) -> Result<Spread, Error> {
         Some(given) => each("metadata", given, count)?,
         None => request.messages.iter().map(|message| message.metadata.clone()).collect(),
     };
-    for own in metadata.iter().flatten() {
-        validate::metadata(Some(own))?;
+    if let Some(given) = &request.metadata {
+        for (at, own) in metadata.iter().enumerate() {
+            let named = |error: Error| error.with("field", member("metadata", given, at));
+            validate::metadata(own.as_ref()).map_err(named)?;
+        }
     }
     let days = request.ttl_days.as_ref().map(|days| each("ttl_days", days, count)).transpose()?;
     let anchors = request.ttl_anchor.as_ref().map(|anchors| each("ttl_anchor", anchors, count)).transpose()?;
@@ -381,7 +390,11 @@ fn checked_messages(request: &AddMessages) -> Result<Spread, Error> {
         anchor: anchors.as_ref().map(|anchors| anchors[at]),
     });
     let ttl: Vec<Ttl> = ttl.collect();
-    ttl.iter().filter_map(|ttl| ttl.days.flatten()).try_for_each(|days| checked(days).map(drop))?;
+    if let Some(given) = &request.ttl_days {
+        for (at, days) in ttl.iter().enumerate().filter_map(|(at, ttl)| Some((at, ttl.days.flatten()?))) {
+            checked(days).map_err(|error| error.with("field", member("ttl_days", given, at)))?;
+        }
+    }
     Ok(Spread { metadata, ttl })
 }
 
@@ -390,6 +403,14 @@ fn each<T: Clone>(field: &str, given: &OneOrEach<T>, count: usize) -> Result<Vec
         let message = format!("{field} must be one value, or a list with one for each of the {count} messages");
         Error::invalid(field, message).with("limit", count)
     })
+}
+
+/// The field of what was given for this message.
+fn member<T>(field: &str, given: &OneOrEach<T>, at: usize) -> String {
+    match given {
+        OneOrEach::One(_) => field.to_owned(),
+        OneOrEach::Each(_) => format!("{field}[{at}]"),
+    }
 }
 
 /// What a message said before, from the log.

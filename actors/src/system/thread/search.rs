@@ -9,7 +9,7 @@ use crate::{
         record::{ItemType, Linked, Record, Status},
         thread::{Results, Scope, Search, SearchResult},
     },
-    limits::{HITS_DEFAULT, HITS_MAX, HOPS_MAX, LINKED_DEFAULT, LINKED_MAX},
+    limits::{HITS_DEFAULT, HITS_MAX, HOPS_MAX, LINKED_DEFAULT, LINKED_MAX, TYPES_MAX},
     recall::{
         Breadth, Hit,
         card::{self, fitting, tokens},
@@ -37,6 +37,7 @@ impl System {
         let hops = validate::within("num_hops", request.num_hops.unwrap_or(0), 0, HOPS_MAX)?;
         let linked = request.max_linked_results.unwrap_or(LINKED_DEFAULT);
         let linked = validate::within("max_linked_results", linked, 0, LINKED_MAX)?;
+        validate::list("record_types", request.record_types.as_ref(), TYPES_MAX)?;
         let scope = scope_of(&request)?;
         let filter = Filter {
             types: request.record_types,
