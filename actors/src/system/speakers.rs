@@ -178,7 +178,7 @@ fn cursor(request: &Memories) -> Result<(Option<Micros>, &[String]), Error> {
     if skip.len() > SKIP_IDS_MAX {
         return Err(Error::past_limit("skip_ids", SKIP_IDS_MAX as u64, "ids"));
     }
-    skip.iter().try_for_each(|id| validate::id("skip_ids", id))?;
+    skip.iter().enumerate().try_for_each(|(at, id)| validate::id(&format!("skip_ids[{at}]"), id))?;
     if before.is_none() && !skip.is_empty() {
         return Err(Error::invalid("before", "skip_ids go with the before of the same page"));
     }

@@ -19,7 +19,15 @@ const MEGABYTE: usize = 1 << 20;
 /// What a value is replaced by where JSON has no way to write it.
 const MARK: &str = "@@mark@@";
 /// Fields without which another one of the request means nothing, in reads.
-const TOGETHER: [(&str, &str); 1] = [("thread.list_images", "image_id")];
+const TOGETHER: [(&str, &str); 2] = [("thread.list_images", "image_id"), ("speaker.memories", "before")];
+/// Where a field is missing without which another one means nothing, that one is named, or the first of those that would do.
+const NAMED_INSTEAD: [(&str, &str, &str); 5] = [
+    ("thread.add_memory", "link_type", "memory_id_to_link"),
+    ("thread.add_memory", "memory_id_to_link", "link_type"),
+    ("thread.delete_record_link", "relation_id", "source_record_id"),
+    ("note.memory_load", "critical", "ids"),
+    ("memory.*", "name", "id"),
+];
 
 /// Cases of one good request.
 struct Cases<'a> {
@@ -119,12 +127,22 @@ fn of_any(cases: &mut Cases<'_>, place: &Place, value: &Value) {
         cases.add(what, without.to_string(), Expect::Field("as_of".to_owned()));
         cases.with(place, Value::Null, Expect::Field("as_of".to_owned()));
     } else if cases.is_required(place) {
-        cases.add(what, without.to_string(), Expect::Field(place.path.clone()));
-        cases.with(place, Value::Null, Expect::Field(place.path.clone()));
+        let told = named_instead(cases.good, place);
+        cases.add(what, without.to_string(), Expect::Field(told.clone()));
+        cases.with(place, Value::Null, Expect::Field(told));
     } else if cases.good.row.kind == Kind::Read && !TOGETHER.contains(&(&cases.good.name(), &place.path)) {
         cases.add(what, without.to_string(), Expect::Answer);
         cases.with(place, Value::Null, Expect::Answer);
     }
+}
+
+fn named_instead(good: &Good, place: &Place) -> String {
+    let verb = good.name();
+    // Memories and agents go by either of two, but for the one that makes them.
+    let by_name = matches!(good.row.noun, "memory" | "agent") && good.row.verb != "create";
+    let verb = if by_name { "memory.*" } else { verb.as_str() };
+    let instead = NAMED_INSTEAD.iter().find(|(of, field, _)| (*of, *field) == (verb, place.path.as_str()));
+    instead.map_or_else(|| place.path.clone(), |(_, _, other)| (*other).to_owned())
 }
 
 /// Whether another kind of value means something there as well.
@@ -132,7 +150,9 @@ fn may_be(good: &Good, place: &Place, value: &Value, other: &Value) -> bool {
     let verb = good.name();
     match (place.rule.as_str(), other) {
         // One for all, or one for each.
-        ("metadata", Value::Object(_)) => true,
+        ("metadata", Value::Object(_)) | ("ttl_days", Value::Number(_)) => true,
+        // One text, or its parts.
+        ("content" | "messages.content", Value::String(_)) => true,
         ("settings.extraction.inherit_message_metadata", Value::Bool(_)) => true,
         // A label of the client's own, any event's name, and a name that there may be.
         _ if other.is_string() && value.is_string() => !matches!(rules::text(&verb, &place.rule), Some(Text::Formed)),
@@ -180,7 +200,9 @@ fn of_a_text(cases: &mut Cases<'_>, place: &Place) {
     let may_be_blank = match rule {
         Text::Free(max) => {
             cases.with(place, json!(bytes(max + 1)), long(max));
-            matches!(place.rule.as_str(), "instructions" | "content") || place.rule.contains("settings")
+            // The empty string takes away what is there.
+            let emptied = cases.good.name() == "thread.update_message" && place.rule == "content";
+            emptied || place.rule == "instructions" || place.rule.contains("settings")
         }
         Text::Html(max) => {
             cases.with(place, json!(html(max + 1)), long(max));
@@ -191,7 +213,6 @@ fn of_a_text(cases: &mut Cases<'_>, place: &Place) {
             cases.with(place, json!("\u{1f980}".repeat(max + 1)), long(max));
             cases.with(place, json!("x".repeat(MEGABYTE)), long(max));
             cases.texts(place, &NO_NAMES);
-            // Nothing takes away what is there.
             matches!(place.rule.as_str(), "description" | "category" | "info")
         }
         Text::Token(max) => {

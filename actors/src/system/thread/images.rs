@@ -72,7 +72,10 @@ impl System {
         validate::profile(&request.profile)?;
         validate::id("thread_id", &request.thread_id)?;
         let given_id = request.image_id.clone();
-        given_id.as_deref().map_or(Ok(()), |id| validate::id("image_id", id))?;
+        let ids = [("image_id", &given_id), ("user_id", &request.user_id), ("agent_id", &request.agent_id)];
+        for (field, id) in ids {
+            id.as_deref().map_or(Ok(()), |id| validate::id(field, id))?;
+        }
         let metadata = validate::metadata(request.metadata.as_ref())?;
         let timestamp = validate::time("timestamp", request.timestamp)?;
         let patience = Patience::begin();

@@ -382,6 +382,8 @@ fn check_selector(request: &DeleteRecordLink) -> Result<(), Error> {
     for (field, id) in ids {
         id.as_deref().map_or(Ok(()), |id| validate::id(field, id))?;
     }
+    let label = request.relation_type.as_deref();
+    label.map_or(Ok(()), |label| validate::name("relation_type", label, LABEL_CHARS_MAX))?;
     let tuple = [
         ("source_record_id", request.source_record_id.is_some()),
         ("source_record_type", request.source_record_type.is_some()),

@@ -371,6 +371,9 @@ fn checked_messages(request: &AddMessages) -> Result<Spread, Error> {
         content::check(&field("content"), &message.content, false)?;
         message.id.as_deref().map_or(Ok(()), |id| validate::id(&field("id"), id))?;
         validate::time(&field("timestamp"), message.timestamp.map(|said| said.time))?;
+        if let Some(speaker) = &message.speaker {
+            validate::speaker(speaker).map_err(|error| error.with("field", field("speaker")))?;
+        }
         validate::metadata(message.metadata.as_ref()).map_err(|error| error.with("field", field("metadata")))?;
     }
     let metadata = match &request.metadata {

@@ -8,7 +8,7 @@ use crate::{
         thread::{ExtractionMode, ExtractionSettings, Inherit, RetentionSettings, SearchSettings, Settings},
     },
     domain::thread::Extraction,
-    limits::{INGEST_MESSAGES_MAX, INHERITED_KEYS_MAX, INSTRUCTIONS_BYTES_MAX},
+    limits::{INGEST_MESSAGES_MAX, INHERITED_KEYS_MAX, INSTRUCTIONS_BYTES_MAX, METADATA_BYTES_MAX},
 };
 
 /// Tokens that a model is shown for the summary of a context card.
@@ -46,11 +46,15 @@ fn check_extraction(extraction: &ExtractionSettings) -> Result<(), Error> {
         let field = "settings.extraction.custom_instructions";
         return Err(Error::past_limit(field, INSTRUCTIONS_BYTES_MAX as u64, "bytes"));
     }
-    if let Some(Inherit::Keys(keys)) = &extraction.inherit_message_metadata
-        && keys.len() > INHERITED_KEYS_MAX
-    {
+    if let Some(Inherit::Keys(keys)) = &extraction.inherit_message_metadata {
         let field = "settings.extraction.inherit_message_metadata";
-        return Err(Error::past_limit(field, INHERITED_KEYS_MAX as u64, "keys"));
+        if keys.len() > INHERITED_KEYS_MAX {
+            return Err(Error::past_limit(field, INHERITED_KEYS_MAX as u64, "keys"));
+        }
+        // No metadata has a longer one.
+        if let Some(at) = keys.iter().position(|key| key.len() > METADATA_BYTES_MAX) {
+            return Err(Error::past_limit(&format!("{field}[{at}]"), METADATA_BYTES_MAX as u64, "bytes"));
+        }
     }
     Ok(())
 }
