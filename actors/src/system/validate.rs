@@ -163,7 +163,9 @@ pub(crate) fn metadata(fields: Option<&Map<String, Value>>) -> Result<String, Er
 /// A speaker's name, trimmed and NFC.
 pub(crate) fn speaker(name: &str) -> Result<String, Error> {
     let name: String = name.trim().nfc().collect();
-    chars("speaker", &name, SPEAKER_CHARS_MAX).map_err(|error| error.with("speaker", name.as_str()))?;
+    // What was sent is shown again, as far as a name goes: a refusal is no longer than that, whatever came.
+    let shown = || name.chars().take(SPEAKER_CHARS_MAX).collect::<String>();
+    chars("speaker", &name, SPEAKER_CHARS_MAX).map_err(|error| error.with("speaker", shown()))?;
     if name != "me" && name.to_lowercase() == "me" {
         let message = "the assistant is 'me' in lower case; no other casing of it is a name";
         return Err(Error::invalid("speaker", message).with("speaker", name));

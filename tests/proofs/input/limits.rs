@@ -78,11 +78,12 @@ fn at_the_limit(good: &Good, place: &Place, value: &Value) -> Vec<Case> {
             let longest = LISTS.iter().find(|(of, rule, _)| (*of, *rule) == (verb.as_str(), place.rule.as_str()));
             let Some((_, _, max)) = longest else { return Vec::new() };
             let many = |count: usize| json!(vec![items[0].clone(); count]);
-            // A hundred of the same id are one id too many, in another way.
+            let needs_one = matches!(place.rule.as_str(), "messages" | "messages.content" | "ids");
+            // A list of the same id ten times is refused in another way, and not for its length.
             vec![
                 one(format!("of {max}"), many(*max), within()),
                 one(format!("of {max} and one"), many(max + 1), past(*max)),
-                one("empty".to_owned(), json!([]), if place.rule == "messages" { past(*max) } else { within() }),
+                one("empty".to_owned(), json!([]), if needs_one { past(*max) } else { within() }),
             ]
         }
         _ => Vec::new(),
