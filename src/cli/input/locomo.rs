@@ -4,14 +4,20 @@
 //! second a turn, so that the order stays; a photo's caption is appended as `[photo: ...]`. Both people are speakers with
 //! the role `user`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
 use jiff::{SignedDuration, Timestamp, fmt::strtime, tz::Offset};
 use memlog_actors::{
     api::{Time, profile::Message},
     system::{check_message, check_names},
 };
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor},
+};
 use serde_json::Value;
 
 use super::{
@@ -23,6 +29,7 @@ use crate::cli::fail::Fail;
 #[derive(Deserialize)]
 struct RawSample {
     sample_id: String,
+    #[serde(deserialize_with = "each_once")]
     conversation: BTreeMap<String, Value>,
     #[serde(default)]
     qa: Vec<RawQuestion>,
@@ -46,6 +53,32 @@ struct RawQuestion {
     category: u32,
     #[serde(default)]
     evidence: Vec<String>,
+}
+
+/// A session that stands there twice would be lost once.
+fn each_once<'de, D: Deserializer<'de>>(source: D) -> Result<BTreeMap<String, Value>, D::Error> {
+    struct Once;
+
+    impl<'de> Visitor<'de> for Once {
+        type Value = BTreeMap<String, Value>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object of sessions")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut fields = BTreeMap::new();
+            while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                if fields.contains_key(&name) {
+                    return Err(de::Error::custom(format!("{name} is there twice")));
+                }
+                fields.insert(name, value);
+            }
+            Ok(fields)
+        }
+    }
+
+    source.deserialize_map(Once)
 }
 
 /// Reads all samples.
@@ -238,6 +271,10 @@ mod tests {
         let broken = TWO_SESSIONS.replace("1:56 pm on 8 May, 2023", "some time in May");
         let error = samples(&broken, "talk.json").unwrap_err().to_string();
         assert_eq!(error, "talk.json, talk-1, session_2_date_time: not a time: `some time in May`");
+        let twice = TWO_SESSIONS.replace("\"session_10\": [", "\"session_2\": [");
+        assert!(samples(&twice, "talk.json").unwrap_err().to_string().contains("session_2 is there twice"));
+        let padded = TWO_SESSIONS.replace("session_10", "session_02");
+        assert_eq!(samples(&padded, "talk.json").unwrap()[0].conversation.sessions.len(), 1);
         assert!(samples("{}", "talk.json").unwrap_err().to_string().contains("not LoCoMo's JSON"));
     }
 }
