@@ -28,4 +28,6 @@ pub mod ids;
 #[cfg(feature = "log")]
 pub mod log;
 #[cfg(feature = "log")]
+mod trouble;
+#[cfg(feature = "log")]
 pub mod vault;

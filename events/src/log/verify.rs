@@ -1,14 +1,17 @@
 //! Proving that nothing was changed, removed, swapped, cut or rolled back, and that nothing is dead but what the log
 //! condemned.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::atomic::Ordering};
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
 use super::{
     Core, Error, Log, Reason,
+    disk::Disk,
     read::{InOrder, sealed_bytes},
+    recover::guard,
     rows::{self, CommitRow},
+    store::check_pages,
     tables::Reading,
 };
 use crate::{
@@ -60,18 +63,20 @@ pub struct Stats {
 }
 
 impl Log {
-    /// Looks at every event, its place, its chains and its content, at the chain of commits, and at every slot of the
-    /// vault. `expect` is a head that was noted before: it finds a log that was cut or rolled back.
+    /// Looks at every event, its place, its chains and its content, at the chain of commits, at every slot of the
+    /// vault, and at every page of the file that is in use. `expect` is a head that was noted before: it finds a log that was cut
+    /// or rolled back. Appends wait for some milliseconds, and longer only where a page seems to be damaged.
     ///
     /// # Errors
-    /// Only if the log cannot be read at all; what is wrong with it is in the report.
+    /// If a disk fails; what is wrong with the log is in the report.
     pub fn verify(&self, expect: Option<(Position, [u8; 32])>) -> Result<Report, Error> {
         let core = &self.0.core;
         let mut check = Check::new(core);
-        let dead = check.slots()?;
-        check.events()?;
-        let head = check.commits()?;
-        check.erasures(&dead)?;
+        let dead = check.step(Check::slots)?.unwrap_or_default();
+        check.step(Check::events)?;
+        let head = check.step(Check::commits)?.unwrap_or_default();
+        check.step(|check| check.erasures(&dead))?;
+        check.pages()?;
         if let Some(expected) = expect
             && !is_in(core, expected)?
         {
@@ -82,23 +87,37 @@ impl Log {
 
     /// Figures, without a look at the events.
     pub fn stats(&self) -> Result<Stats, Error> {
-        let core = &self.0.core;
-        let txn = core.read()?;
-        let commits = txn.commits()?;
-        let last = commits.last()?.map(|(_, row)| CommitRow::parse(row.value()));
-        Ok(Stats {
-            events: txn.events()?.len()?,
-            commits: commits.len()?,
-            head: last.map_or((Position(0), [0; 32]), |row| (row.last, row.hash)),
-            slots: core.vault.next() - FIRST_SLOT,
-            erasures: txn.erasures()?.len()?,
-            embeddings: txn.embeddings()?.len()?,
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let txn = core.read()?;
+            let commits = txn.commits()?;
+            let last = commits.last()?.map(|(_, row)| CommitRow::parse(row.value()));
+            Ok(Stats {
+                events: txn.events()?.len()?,
+                commits: commits.len()?,
+                head: last.map_or((Position(0), [0; 32]), |row| (row.last, row.hash)),
+                slots: core.vault.next() - FIRST_SLOT,
+                erasures: txn.erasures()?.len()?,
+                embeddings: txn.embeddings()?.len()?,
+            })
         })
     }
 }
 
 fn broken(reason: Reason) -> Break {
     Break { stream: None, version: Version(0), position: Position(0), reason }
+}
+
+/// The file while nobody writes, all that was committed in it, and a read that keeps its pages from being used again.
+fn at_rest(core: &Core) -> Result<(WriteTransaction, Reading, Disk), Error> {
+    loop {
+        let database = core.store.database();
+        let still = database.begin_write()?;
+        if !core.unsynced.load(Ordering::SeqCst) {
+            return Ok((still, core.read()?, core.store.disk().view()?));
+        }
+        core.durably(&database, still)?;
+    }
 }
 
 pub(super) fn is_in(core: &Core, (position, hash): (Position, [u8; 32])) -> Result<bool, Error> {
@@ -133,6 +152,43 @@ impl<'a> Check<'a> {
     fn new(core: &'a Core) -> Self {
         let (walk, first_break) = (None, None);
         Self { core, head: core.head(), count: 0, walk, condemned: HashMap::new(), first_break }
+    }
+
+    /// A part of the check. Pages that cannot be made sense of end it, and are found.
+    fn step<T>(&mut self, part: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
+        match guard(|| part(self)) {
+            Ok(done) => Ok(Some(done)),
+            Err(error) if error.passes() => Err(error),
+            Err(error) => {
+                let reason = Reason::Pages(error.to_string());
+                self.found(match self.walk {
+                    Some(walk) => Break { stream: Some(walk.key), version: walk.version, ..broken(reason) },
+                    None => broken(reason),
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Every page in use, those of tables that no event vouches for, too.
+    fn pages(&mut self) -> Result<(), Error> {
+        self.core.check_writable()?;
+        let (still, reading, view) = at_rest(self.core)?;
+        still.abort().map_err(redb::Error::from)?;
+        let first = check_pages(view);
+        drop(reading);
+        if first.is_ok() {
+            return Ok(());
+        }
+        // It may have been a page of the store's own that was given up meanwhile. Not while nobody writes.
+        let (still, _reading, view) = at_rest(self.core)?;
+        let again = check_pages(view);
+        still.abort().map_err(redb::Error::from)?;
+        match again {
+            Err(error) if !error.passes() => self.found(broken(Reason::Pages(error.to_string()))),
+            again => again?,
+        }
+        Ok(())
     }
 
     fn found(&mut self, broken: Break) {

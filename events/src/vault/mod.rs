@@ -24,14 +24,16 @@ use redb::StorageBackend;
 use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
-use crate::ids::{KeyPath, Position, Slot};
+use crate::{
+    ids::{KeyPath, Position, Slot},
+    trouble::told,
+};
 
 use cache::Cache;
 use header::Header;
 pub use keys::Key;
 use keys::Roots;
-use slot::SLOT_BYTES;
-pub(crate) use slot::State;
+pub(crate) use slot::{SLOT_BYTES, State};
 
 /// Slots before this one are the vault's own: format, `erased_through`, root secret, room for more.
 pub const FIRST_SLOT: u64 = 16;
@@ -46,7 +48,7 @@ const SLOTS_LOW: u64 = 1_024;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file could not be read, written or synced.
-    #[error("vault file: {0}")]
+    #[error("{}", told("the disk of the vault", .0))]
     Io(#[from] io::Error),
     /// A slot's check does not match: neither alive nor properly erased.
     #[error("vault slot {} is damaged", .0.0)]
@@ -249,8 +251,7 @@ impl Vault {
     /// Writes the mark down. Without a sync: an older mark only means that some erasures are made twice.
     pub(crate) fn mark_erased(&self, through: Position) -> Result<(), Error> {
         let mut header = lock(&self.header);
-        header.erased_through = through;
-        header::write_mark(&*self.disk, &mut header)
+        header::write_mark(&*self.disk, &mut header, through)
     }
 
     /// Hands out the file's bytes while nothing is erased and no slot is made, the header first: its mark never runs ahead
