@@ -15,6 +15,7 @@
 //! - `image`: what the bytes of an image are, and whether they decode; pure.
 //! - `jobs`: the outbox, the queue, the desk and the workers of extraction.
 //! - `port`: the traits that the doors fill; `limits`: every bound, with its reason.
+//! - `bench`: what measurements are made of.
 //!
 //! To add:
 //!
@@ -27,6 +28,7 @@
 //! - a **limit**: a line in `limits.rs`, and its check in `system/validate.rs`.
 
 pub mod api;
+pub mod bench;
 pub mod domain;
 pub mod entity;
 pub mod extract;

@@ -22,6 +22,7 @@ fn the_help_says_what_there_is() {
     insta::assert_snapshot!("help_worker", help("worker"));
     insta::assert_snapshot!("help_backup", help("backup"));
     insta::assert_snapshot!("help_erasures", help("erasures"));
+    insta::assert_snapshot!("help_bench", help("bench"));
     insta::assert_snapshot!("help_eval", help("eval"));
     insta::assert_snapshot!("help_eval_locomo", help("eval locomo"));
 }

@@ -7,6 +7,7 @@
 
 pub mod append;
 pub mod backup;
+pub mod bare;
 mod blobs;
 mod directory;
 mod disk;

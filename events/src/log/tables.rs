@@ -84,6 +84,11 @@ tables! {
     meta: &'static [u8] => &'static [u8] = "meta-1";
 }
 
+/// The events' table alone, for a measurement.
+pub(super) fn events_alone(txn: &WriteTransaction) -> Result<Table<'_, &'static [u8; 42], &'static [u8]>, TableError> {
+    txn.open_table(TableDefinition::new("events-1"))
+}
+
 impl Reading {
     /// Looks at the latest commit.
     pub(super) fn begin(database: &redb::Database) -> Result<Self, Error> {
