@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// What to measure
     #[arg(value_enum)]
     sections: Vec<Section>,
-    /// Small sizes, in about a minute
+    /// Small sizes, in some two minutes
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// A million records as well; takes more than an hour and 16 GB of memory

@@ -36,7 +36,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// In about a minute.
+    /// In some two minutes.
     pub(super) fn quick() -> Self {
         Self {
             name: "quick",
