@@ -218,7 +218,12 @@ impl Vault {
     }
 
     pub(crate) fn state(&self, slot: Slot) -> Result<State, Error> {
-        self.cache.get(slot, || slot::read(&*self.disk, slot))
+        let read = |ahead: Option<&[u8; SLOT_BYTES]>| match ahead.map(|bytes| slot::parse(slot, bytes)) {
+            Some(Ok(state)) => Ok(state),
+            // What was read ahead may be from before the slot was made.
+            _ => slot::read(&*self.disk, slot),
+        };
+        self.cache.get(slot, read, |number, run| self.disk.read(number * SLOT_BYTES as u64, run))
     }
 
     /// What the file itself says of a slot, past the cache.
