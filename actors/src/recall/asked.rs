@@ -109,6 +109,13 @@ pub(super) fn counts(word: &str) -> bool {
         || NUMBERS_END.iter().any(|end| word.ends_with(end))
 }
 
+/// Whether a text has a digit or a word that could be a number, found out without splitting it into words: few texts have.
+pub(super) fn may_count(text: &str) -> bool {
+    let is_number = |word: &&str| word.len() >= 3 && NUMBERS.iter().any(|number| word.eq_ignore_ascii_case(number));
+    text.bytes().any(|byte| byte.is_ascii_digit())
+        || text.split(|c: char| !c.is_ascii_alphabetic()).any(|word| is_number(&word))
+}
+
 /// Where a word stands in a text, alone where its script sets words apart.
 fn stands_at(text: &str, word: &str) -> Option<usize> {
     let spaced = word.chars().all(|c| (c as u32) < 0x1100);
