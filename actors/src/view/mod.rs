@@ -1,8 +1,8 @@
 //! The views that answer a read. Each is folded from the log, belongs to one profile, lives in memory and can be
 //! thrown away. Nothing here decides anything or knows an entity; the only rows written are embeddings, sealed.
 //!
-//! `projector` follows the log, `registry` knows which profiles are loaded, `profile` holds all views of one, `embedding`
-//! makes vectors. To add a view: a folder here and a field of [`State`], folded where the catalog is, in `profile`; it must
+//! `projector` follows the log, `registry` knows which profiles are loaded, `profile` holds all views of one, `reading`
+//! what they are folded from, `embedding` makes vectors. To add a view: a folder here and a field of [`State`], folded where the catalog is, in `profile`; it must
 //! drop what is erased, and count its bytes. `notebook` has the views of registries and notebooks, `notes` that of notes; they belong to no profile.
 
 pub mod catalog;
@@ -13,6 +13,7 @@ pub mod notebook;
 pub mod notes;
 pub mod profile;
 pub mod projector;
+mod reading;
 pub mod registry;
 pub mod vector;
 

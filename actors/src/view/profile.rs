@@ -11,7 +11,7 @@ use std::{
 use memlog_events::{
     event::Facts,
     ids::{KeyPath, Position, Version},
-    log::{EmbeddingKey, Error, Log, Sealed, Stored},
+    log::{EmbeddingKey, Error, Log, Stored},
 };
 use tokio::sync::watch;
 
@@ -19,6 +19,7 @@ use super::{
     catalog::{Catalog, Effect, moved_expiry},
     indexed::{content_of, indexed_text, words_of},
     keyword::Keyword,
+    reading::{BESIDE_FROM, Opened, OpenedPages, Pages, VectorPages, Vectored, aside, opened},
     vector::{Limits, Vectors},
 };
 use crate::{domain::Place, port::Embedder};
@@ -72,42 +73,59 @@ impl State {
     /// is every stream sure to be whole.
     pub fn fold(log: &Log, place: &Place, until: Position, model: Option<Model>) -> Result<Self, Error> {
         let mut events: Vec<Stored> = log.scope(place.key.partition, place.key.scope).collect::<Result<_, _>>()?;
-        events.sort_unstable_by_key(|event| event.head.position);
-        let mut state = Self::new(model);
+        // By keys of their own: an event is too large to be moved about while they are sorted.
+        events.sort_by_cached_key(|event| event.head.position);
+        let many = events.len() >= BESIDE_FROM;
+        std::thread::scope(|threads| {
+            let vectors = model.map(|_| aside(many, threads, VectorPages::new(log, place.key.scope)));
+            let opened = aside(many, threads, OpenedPages::new(log, events, until));
+            let mut state = Self::new(model);
+            state.keyword.expect_many(many);
+            state.fold_events(log, place, until, opened)?;
+            state.keyword.expect_many(false);
+            if let Some((model, vectors)) = model.zip(vectors) {
+                state.take_cached(vectors, model)?;
+            }
+            Ok(state)
+        })
+    }
+
+    fn fold_events(
+        &mut self,
+        log: &Log,
+        place: &Place,
+        until: Position,
+        opened: Pages<'_, Opened>,
+    ) -> Result<(), Error> {
         let mut hidden = Vec::new();
-        for event in events {
-            if event.head.position > until {
+        for page in opened {
+            for (event, content, says) in page? {
+                if event.head.position <= until {
+                    let effects = self.catalog.apply_read(&event, content, says);
+                    self.follow(log, place, effects)?;
+                    continue;
+                }
                 // A tag removed since is hidden from reads of the past as well.
                 if let Facts::SpeakerRemoved(e) = &event.facts {
                     hidden.push(e.speaker);
                 }
                 // What has expired by now is shown nowhere, whatever its time was then; nor is what lives on hidden.
                 if let Some((id, expires_at)) = moved_expiry(&event.facts) {
-                    state.catalog.move_expiry(id, expires_at);
+                    self.catalog.move_expiry(id, expires_at);
                 }
-                continue;
             }
-            state.apply(log, place, &event)?;
         }
         for speaker in hidden {
-            let effects = state.catalog.end_speaker(speaker);
-            state.follow(log, place, effects)?;
+            let effects = self.catalog.end_speaker(speaker);
+            self.follow(log, place, effects)?;
         }
-        state.catalog.position = until;
-        if let Some(model) = model {
-            state.take_cached(log, place, model)?;
-        }
-        Ok(state)
+        self.catalog.position = until;
+        Ok(())
     }
 
     /// Folds one event in.
     pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
-        // An image's bytes are read by whoever asks for them, and by nobody else.
-        let content = match event.facts {
-            Facts::ImageStored(_) => Sealed::None,
-            _ => log.open_content(event)?,
-        };
-        let effects = self.catalog.apply(event, content);
+        let effects = self.catalog.apply(event, opened(log, event)?);
         self.follow(log, place, effects)
     }
 
@@ -160,14 +178,11 @@ impl State {
     }
 
     /// Takes the vectors that the log keeps; what has none stays pending.
-    fn take_cached(&mut self, log: &Log, place: &Place, model: Model) -> Result<(), Error> {
-        let (mut after, mut outdated) = (None, HashSet::new());
+    fn take_cached(&mut self, vectors: Pages<'_, Vectored>, model: Model) -> Result<(), Error> {
+        let mut outdated = HashSet::new();
         let mut found: HashMap<u32, Vec<(u16, Vec<f32>)>> = HashMap::new();
-        loop {
-            let page = log.embeddings(place.key.scope, after, PAGE_VECTORS)?;
-            let Some((last, _)) = page.last() else { break };
-            after = Some(*last);
-            for (key, bytes) in page {
+        for page in vectors {
+            for (key, bytes) in page? {
                 let Some(doc) = self.catalog.by_slot(key.subject) else { continue };
                 if key.model != model.fingerprint {
                     outdated.insert(doc);
@@ -211,8 +226,6 @@ impl State {
     }
 }
 
-/// Vectors read from the log at once.
-const PAGE_VECTORS: usize = 1_000;
 /// Documents without a vector that a search of freshly folded views waits for: some four seconds of the English model on one
 /// core. More were stored without a model, or by a process that ended at once, and are caught up with.
 const AWAITED_DOCS_MAX: usize = 1_000;

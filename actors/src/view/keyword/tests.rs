@@ -134,9 +134,12 @@ proptest! {
     // A deleted message must not be provable from what is left, and must not shift anybody's ranking.
     #[test]
     fn removing_is_never_having_inserted(
-        steps in prop::collection::vec((0_u32..12, prop::option::weighted(0.7, prop::collection::vec(0..VOCABULARY.len(), 0..8))), 0..60)
+        steps in prop::collection::vec((0_u32..12, prop::option::weighted(0.7, prop::collection::vec(0..VOCABULARY.len(), 0..8))), 0..60),
+        many: bool,
     ) {
         let mut lived = Keyword::new();
+        // Remembered words may change nothing but the time it takes.
+        lived.expect_many(many);
         let mut last: [Option<String>; 12] = Default::default();
         for (doc, words) in steps {
             last[doc as usize] = words.map(|words| words.iter().map(|w| VOCABULARY[*w]).collect::<Vec<_>>().join(" "));
