@@ -1,8 +1,8 @@
 //! How fast the search views are, side by side in one run: words by number of documents; vectors by exact scan, by codes
 //! and by graph. Times depend on the machine, so read the ratios and the recall.
 //!
-//! `memlog bench vectors` holds the view beside the plain ways. `cargo bench -p memlog-actors --bench views [-- keyword | SIZE...]`; the sizes are those of the vector part, 1000 10000
-//! 100000 by default.
+//! `cargo bench -p memlog-actors --bench views [-- keyword | SIZE...]`; the sizes are those of the vector part, 1000 10000
+//! 100000 by default. `memlog bench vectors` holds the view beside the plain ways.
 
 use std::hint::black_box;
 use std::time::Instant;
