@@ -39,10 +39,10 @@ pub(super) struct Args {
     /// What to measure
     #[arg(value_enum)]
     sections: Vec<Section>,
-    /// Small sizes, in some two minutes
+    /// Small sizes, for a first look
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// A million records as well; takes more than an hour and 16 GB of memory
+    /// A million vectors and records as well; takes long, and some 10 GB of memory
     #[arg(long)]
     full: bool,
     /// Write a plot of each section there

@@ -36,7 +36,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// In some two minutes.
+    /// For a first look.
     pub(super) fn quick() -> Self {
         Self {
             name: "quick",
