@@ -311,6 +311,11 @@ impl Station {
     /// Must be quick: what it does is done for one request after the other.
     async fn receive(&self, message: Message) {
         let came = Instant::now();
+        if message.reply.as_ref().is_some_and(|to| !reply::may_answer(to)) {
+            let error = ApiError::invalid("reply", "answers go to inboxes alone; nothing was done");
+            let answerer = Answerer { reply: None, ..self.answerer(&message, None, came) };
+            return answerer.send(Err(error)).await;
+        }
         let found = Address::parse(&message.subject).map(|address| (address, TABLE.place(address.name)));
         let Some((address, Some(place))) = found else {
             let error = match found.map(|(address, _)| check_namespace(address.namespace)) {
@@ -321,7 +326,7 @@ impl Station {
         };
         let row = &TABLE.rows()[place];
         let answerer = self.answerer(&message, Some(place), came);
-        let admitted = self.calls.admit(message.payload.len()).and_then(|admitted| {
+        let admitted = self.calls.admit(address.namespace, message.payload.len()).and_then(|admitted| {
             let Message { subject, headers, payload, .. } = &message;
             let context = headers::context(subject, address.namespace, headers.as_ref(), payload, row.kind)?;
             Ok((admitted, context))
@@ -381,7 +386,7 @@ impl Station {
 async fn refuse_strays(client: Client, subscriptions: Vec<Subscriber>, ids: Arc<RequestIds>) {
     let mut strays = stream::select_all(subscriptions);
     while let Some(stray) = strays.next().await {
-        let Some(reply) = stray.reply else { continue };
+        let Some(reply) = stray.reply.filter(|to| reply::may_answer(to)) else { continue };
         let (mut outgoing, _) = reply::encode(Err(unknown(&stray.subject)), client.max_payload());
         outgoing.headers.insert(REQUEST_ID, ids.of(stray.headers.as_ref()));
         if let Err(error) = client.publish_with_headers(reply, outgoing.headers, outgoing.body).await {

@@ -38,6 +38,8 @@ pub struct Reply {
 pub trait Call: Send {
     /// Whether it may take long by its nature, and so is counted apart from the others.
     fn waits(&self) -> bool;
+    /// The profile that it is about; empty if it is about none.
+    fn profile(&self) -> &str;
     /// Does it.
     fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>>;
     /// The request as a client of this package would write it: what was understood, in bytes that mean the same.
@@ -222,21 +224,37 @@ fn command<V: Verb>(about: &'static str) -> Row {
 }
 
 fn row<V: Verb>(kind: Kind, about: &'static str, waits: fn(&V) -> bool) -> Row {
+    let fields = fields_of::<V>();
     let decode: Decode = Box::new(move |body| {
         let request: V = decode(body)?;
-        Ok(Box::new(Decoded { waits: waits(&request), request }))
+        let profile = if fields.contains(&"profile") { profile_of(body) } else { String::new() };
+        Ok(Box::new(Decoded { waits: waits(&request), profile, request }))
     });
-    Row { noun: V::NOUN, verb: V::VERB, kind, about, fields: fields_of::<V>(), decode }
+    Row { noun: V::NOUN, verb: V::VERB, kind, about, fields, decode }
+}
+
+/// The profile that a request names, which has been found to be well formed.
+fn profile_of(body: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct About {
+        profile: Option<String>,
+    }
+    serde_json::from_slice::<About>(body).ok().and_then(|about| about.profile).unwrap_or_default()
 }
 
 struct Decoded<V> {
     request: V,
+    profile: String,
     waits: bool,
 }
 
 impl<V: Verb> Call for Decoded<V> {
     fn waits(&self) -> bool {
         self.waits
+    }
+
+    fn profile(&self) -> &str {
+        &self.profile
     }
 
     fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>> {
@@ -322,5 +340,6 @@ mod tests {
         let waiting = row.decode(br#"{"profile":"a","messages":[],"wait":true}"#).unwrap();
         let swift = row.decode(br#"{"profile":"a","messages":[]}"#).unwrap();
         assert!(waiting.waits() && !swift.waits());
+        assert_eq!(swift.profile(), "a");
     }
 }

@@ -59,7 +59,7 @@ impl Gate {
 }
 
 /// Words to a vector: alike texts are near, which is all that a test of the door needs.
-struct Words(Arc<Gate>);
+pub struct Words(pub Arc<Gate>);
 
 impl Embedder for Words {
     fn name(&self) -> &str {
@@ -87,7 +87,7 @@ impl Embedder for Words {
 }
 
 /// Every message but the system's is a fact.
-struct EachTurn(Arc<Gate>);
+pub struct EachTurn(pub Arc<Gate>);
 
 impl Extractor for EachTurn {
     fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {

@@ -1,11 +1,11 @@
 //! The outbox follows the log and hands what it promises to the queue. After a restart it reads on from its checkpoint, which
 //! never passes a promise that is not kept.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use memlog_events::{
     event::Facts,
-    ids::{JobId, Position},
+    ids::{JobId, Position, Scope, StreamKey, Version},
     log::{Error, Log, Stored},
 };
 use tokio::sync::watch;
@@ -22,6 +22,8 @@ const CHECKPOINT: &str = "outbox";
 const PAGE_EVENTS: usize = 1_000;
 /// Positions after which the checkpoint is written: it costs a turn of the log's writer, and after a crash only so much is read again.
 const CHECKPOINT_EVERY: u64 = 1_000;
+/// Profiles whose namespace is kept in mind: a few megabytes. Who is dropped is looked up again.
+const NAMESPACES_MAX: usize = 50_000;
 
 /// Follows the log for promises.
 pub(crate) struct Outbox {
@@ -36,6 +38,8 @@ pub(crate) struct Outbox {
     began: Position,
     /// Failures read in this pass; one whose job was promised again meanwhile is none.
     dead: Vec<DeadLetter>,
+    /// The namespaces of profiles that had jobs.
+    namespaces: HashMap<Scope, [u8; 16]>,
 }
 
 impl Outbox {
@@ -43,7 +47,17 @@ impl Outbox {
     pub(crate) fn new(log: Log, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
         let (at, began) = (log.checkpoint(CHECKPOINT)?, log.head());
         let promises = Arc::new(Promises::new(at));
-        Ok(Self { log, queue, promises, at, handed: at, checkpoint: at, began, dead: Vec::new() })
+        Ok(Self {
+            log,
+            queue,
+            promises,
+            at,
+            handed: at,
+            checkpoint: at,
+            began,
+            dead: Vec::new(),
+            namespaces: HashMap::new(),
+        })
     }
 
     /// What is not kept yet.
@@ -96,7 +110,8 @@ impl Outbox {
         match &event.facts {
             Facts::ExtractionRequested(e) => {
                 let place = Place { key: head.key, scope_slot: head.keys.scope };
-                let before = self.promises.made(Ticket { job: e.job, place, promised: position });
+                let namespace = self.namespace(head.key);
+                let before = self.promises.made(Ticket { job: e.job, place, namespace, promised: position });
                 self.settled(before);
                 self.dead.retain(|letter| letter.job != e.job);
             }
@@ -113,6 +128,23 @@ impl Outbox {
             Facts::ProfileDeleted(_) => self.settled(self.promises.void(|it| it.place.key.scope == head.key.scope)),
             _ => {}
         }
+    }
+
+    /// The namespace of a profile, from its first event. One that cannot be read takes turns with others of its kind.
+    fn namespace(&mut self, key: StreamKey) -> [u8; 16] {
+        if let Some(known) = self.namespaces.get(&key.scope) {
+            return *known;
+        }
+        let first = self.log.at(StreamKey { stream: key.scope.own_stream(), ..key }, Version(1));
+        let found = match first.ok().flatten().map(|first| first.facts) {
+            Some(Facts::ProfileCreated(e)) => e.namespace,
+            _ => [0; 16],
+        };
+        if self.namespaces.len() >= NAMESPACES_MAX {
+            self.namespaces.clear();
+        }
+        self.namespaces.insert(key.scope, found);
+        found
     }
 
     fn ended(&self, at: Position, done: bool) {

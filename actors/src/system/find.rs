@@ -288,7 +288,7 @@ impl System {
             Error::timeout("the question still waits for the embedding model; ask again")
                 .with("retry_after_ms", RETRY_MS)
         };
-        let asked = tokio::time::timeout(wait, embed.question(scope, query, self.now())).await.map_err(late)?;
+        let asked = tokio::time::timeout(wait, embed.question(views, query, self.now())).await.map_err(late)?;
         asked.map(Some).map_err(not_embedded)
     }
 

@@ -9,7 +9,7 @@ use memlog_events::{
     log::{EmbeddingKey, Error, Log, Sealed, Stored},
 };
 
-use super::catalog::said;
+use super::{catalog::said, ordered::Ordered};
 use crate::recall::Says;
 
 /// Events of a profile from which on threads help; for fewer they cost what they save.
@@ -61,13 +61,13 @@ pub(super) fn opened(log: &Log, event: &Stored) -> Result<Sealed, Error> {
 /// Events in order; what lies behind a position is not opened.
 pub(super) struct OpenedPages<'a> {
     log: &'a Log,
-    events: std::vec::IntoIter<Stored>,
+    events: Ordered<'a>,
     until: Position,
 }
 
 impl<'a> OpenedPages<'a> {
-    pub(super) fn new(log: &'a Log, events: Vec<Stored>, until: Position) -> Self {
-        Self { log, events: events.into_iter(), until }
+    pub(super) fn new(log: &'a Log, events: Ordered<'a>, until: Position) -> Self {
+        Self { log, events, until }
     }
 }
 
@@ -76,7 +76,8 @@ impl Iterator for OpenedPages<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (log, until) = (self.log, self.until);
-        let open = |event: Stored| {
+        let open = |event: Result<Stored, Error>| {
+            let event = event?;
             let sealed = if event.head.position > until { Sealed::None } else { opened(log, &event)? };
             let says = said(&event, &sealed);
             Ok((event, sealed, says))

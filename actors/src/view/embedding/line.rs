@@ -1,8 +1,9 @@
 //! Who is next: questions before passages, profiles that a search waits for before others, what was stored before what is only
-//! caught up with. A flood of questions lets passages through, and a flood of saves what is caught up with.
+//! caught up with. A flood of questions lets passages through, and a flood of saves what is caught up with. Among equals
+//! namespaces take turns, and within each its profiles: whoever asks or saves a thousand times holds up another by one turn.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     sync::Arc,
 };
 
@@ -10,13 +11,19 @@ use memlog_events::ids::Scope;
 use tokio::sync::oneshot;
 
 use super::{super::profile::ProfileViews, NotEmbedded};
-use crate::port::Purpose;
+use crate::{port::Purpose, turns::Turns};
 
 /// Questions answered between two passages while passages wait: under a flood of questions a passage still has some
 /// twentieth of the model's time.
 const QUESTIONS_IN_A_ROW: usize = 16;
 /// Turns of profiles that are in use between two of what is only caught up with.
 const TURNS_IN_A_ROW: usize = 8;
+/// Turns of profiles that searches wait for between two that have nothing but their place in line: under a flood of searches, each
+/// with something stored before it, the others go on.
+const URGENT_IN_A_ROW: usize = 8;
+
+/// Whose a question or a document is: the address of the profile in the log, and its namespace.
+pub(super) type Owner = (Arc<str>, Scope);
 
 /// A text that somebody waits for.
 pub(super) struct Asked {
@@ -48,15 +55,17 @@ pub(super) enum Next {
 }
 
 pub(super) struct Line {
-    asked: VecDeque<Asked>,
+    asked: Turns<Arc<str>, Scope, Asked>,
     asked_max: usize,
     /// Questions since the last passage.
     in_a_row: usize,
     /// Profiles that have something to embed and that nobody works on.
-    stored: VecDeque<Arc<ProfileViews>>,
-    behind: VecDeque<Arc<ProfileViews>>,
+    stored: Turns<Arc<str>, Scope, Arc<ProfileViews>>,
+    behind: Turns<Arc<str>, Scope, Arc<ProfileViews>>,
     /// Turns since the last of those behind.
     turns: usize,
+    /// Turns in a row of profiles that searches wait for.
+    hurried: usize,
     /// Views in line or being worked on, by their address: a profile that is loaded anew has others.
     known: HashSet<usize>,
     /// Profiles that searches wait for, and how many.
@@ -72,12 +81,13 @@ impl Line {
     /// single one does both in turn.
     pub(super) fn new(threads: usize, asked_max: usize) -> Self {
         Self {
-            asked: VecDeque::new(),
+            asked: Turns::default(),
             asked_max,
             in_a_row: 0,
-            stored: VecDeque::new(),
-            behind: VecDeque::new(),
+            stored: Turns::default(),
+            behind: Turns::default(),
             turns: 0,
+            hurried: 0,
             known: HashSet::new(),
             urgent: HashMap::new(),
             storing: 0,
@@ -86,7 +96,7 @@ impl Line {
         }
     }
 
-    pub(super) fn ask(&mut self, asked: Asked) -> Result<(), NotEmbedded> {
+    pub(super) fn ask(&mut self, (namespace, scope): Owner, asked: Asked) -> Result<(), NotEmbedded> {
         if self.closed {
             return Err(NotEmbedded::Closed);
         }
@@ -96,7 +106,7 @@ impl Line {
         if self.asked.len() >= self.asked_max {
             return Err(NotEmbedded::Full { limit: self.asked_max as u64 });
         }
-        self.asked.push_back(asked);
+        self.asked.push(namespace, scope, asked);
         Ok(())
     }
 
@@ -108,7 +118,7 @@ impl Line {
         }
         let new = self.known.insert(address(views));
         if new {
-            self.lane(lane).push_back(Arc::clone(views));
+            self.join(lane, Arc::clone(views));
         }
         new
     }
@@ -129,7 +139,11 @@ impl Line {
     /// Whether a search waits for another profile than this, and nobody works on that one.
     pub(super) fn is_urgent_but(&self, scope: Scope) -> bool {
         let waited_for = |views: &Arc<ProfileViews>| self.urgent.contains_key(&views.place.key.scope);
-        !self.urgent.contains_key(&scope) && self.stored.iter().chain(&self.behind).any(waited_for)
+        !self.urgent.contains_key(&scope) && self.stored.iter().chain(self.behind.iter()).any(waited_for)
+    }
+
+    fn join(&mut self, lane: Lane, views: Arc<ProfileViews>) {
+        self.lane(lane).push(Arc::clone(&views.namespace), views.place.key.scope, views);
     }
 
     pub(super) fn questions(&self) -> usize {
@@ -171,7 +185,7 @@ impl Line {
 
     /// Whoever went away meanwhile needs no answer.
     fn pop(&mut self) -> Option<Asked> {
-        while let Some(asked) = self.asked.pop_front() {
+        while let Some(asked) = self.asked.pop(|_, _, _| true) {
             if !asked.answer.is_closed() {
                 self.in_a_row += 1;
                 return Some(asked);
@@ -184,21 +198,31 @@ impl Line {
         if self.storing >= self.storing_max {
             return None;
         }
-        for lane in [Lane::Stored, Lane::Behind] {
-            let urgent = &self.urgent;
-            let waited_for = |views: &Arc<ProfileViews>| urgent.contains_key(&views.place.key.scope);
-            let found = match lane {
-                Lane::Stored => self.stored.iter().position(waited_for),
-                Lane::Behind => self.behind.iter().position(waited_for),
-            };
-            if let Some(views) = found.and_then(|at| self.lane(lane).remove(at)) {
-                return Some((views, lane));
+        if self.hurried < URGENT_IN_A_ROW {
+            // In turn: a search of the past, or of what is embedded anew, waits for what is behind.
+            let lanes = if self.hurried % 2 == 0 { [Lane::Stored, Lane::Behind] } else { [Lane::Behind, Lane::Stored] };
+            for lane in lanes {
+                if let Some(views) = self.next_hurried(lane) {
+                    self.hurried += 1;
+                    return Some((views, lane));
+                }
             }
         }
+        self.hurried = 0;
         let behind = self.stored.is_empty() || (self.turns >= TURNS_IN_A_ROW && !self.behind.is_empty());
         self.turns = if behind { 0 } else { self.turns + 1 };
         let lane = if behind { Lane::Behind } else { Lane::Stored };
-        self.lane(lane).pop_front().map(|views| (views, lane))
+        self.lane(lane).pop(|_, _, _| true).map(|views| (views, lane))
+    }
+
+    /// The next in a lane that a search waits for.
+    fn next_hurried(&mut self, lane: Lane) -> Option<Arc<ProfileViews>> {
+        let urgent = &self.urgent;
+        let lane = match lane {
+            Lane::Stored => &mut self.stored,
+            Lane::Behind => &mut self.behind,
+        };
+        lane.pop(|_, scope, _| urgent.contains_key(scope))
     }
 
     /// A turn has ended. Whether a thread is to be woken, since the profile is in line again.
@@ -208,7 +232,7 @@ impl Line {
         if self.closed {
             views.end_embedding();
         } else if views.has_queued() && !views.is_released() {
-            self.lane(lane).push_back(views);
+            self.join(lane, views);
         } else {
             self.known.remove(&address(&views));
         }
@@ -217,8 +241,8 @@ impl Line {
 
     pub(super) fn close(&mut self) {
         self.closed = true;
-        self.asked.clear();
-        for views in std::mem::take(&mut self.stored).into_iter().chain(std::mem::take(&mut self.behind)) {
+        drop(self.asked.drain());
+        for views in self.stored.drain().chain(self.behind.drain()) {
             views.end_embedding();
         }
     }
@@ -226,6 +250,9 @@ impl Line {
     /// Views that are not kept up any more would only take memory here.
     fn forget_released(&mut self) {
         for lane in [&mut self.stored, &mut self.behind] {
+            if !lane.iter().any(|views| views.is_released()) {
+                continue;
+            }
             let known = &mut self.known;
             lane.retain(|views| {
                 let released = views.is_released();
@@ -237,7 +264,7 @@ impl Line {
         }
     }
 
-    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Arc<ProfileViews>> {
+    fn lane(&mut self, lane: Lane) -> &mut Turns<Arc<str>, Scope, Arc<ProfileViews>> {
         match lane {
             Lane::Stored => &mut self.stored,
             Lane::Behind => &mut self.behind,
