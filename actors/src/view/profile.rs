@@ -357,7 +357,8 @@ impl ProfileViews {
             self.enqueued.send_modify(|count| *count += added as u64);
             let (bytes, counted) = (state.bytes() as u64, self.counted.bytes());
             let fits = || self.counted.set(bytes);
-            if !fits() && !(make_room(bytes.saturating_sub(counted)) && fits()) {
+            let holds = fits() || (make_room(bytes.saturating_sub(counted)) && fits());
+            if !holds {
                 return Ok(Applied::NoRoom);
             }
             if state.pending.is_empty() { Applied::Nothing } else { Applied::Waits }

@@ -279,26 +279,26 @@ pub(super) fn plain(reply: &Reply, env: &BTreeMap<String, Value>) -> Value {
         env.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect();
     // A name in another goes after it.
     names.sort_by_key(|(name, value)| (std::cmp::Reverse(value.len()), *name));
-    json!({"code": reply.code, "body": plained("", &reply.body, &names, env)})
+    json!({"code": reply.code, "body": plained("", &reply.body, &names)})
 }
 
-fn plained(key: &str, value: &Value, names: &[(&str, &str)], env: &BTreeMap<String, Value>) -> Value {
+fn plained(key: &str, value: &Value, names: &[(&str, &str)]) -> Value {
     match value {
         _ if PASSING.contains(&key) && !value.is_null() => json!("#"),
         // Of the export: a JSON object a line.
         Value::String(text) if key == "lines" => {
             let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-            plained("", &Value::Array(lines.collect()), names, env)
+            plained("", &Value::Array(lines.collect()), names)
         }
         Value::String(text) => plain_text(text, names).into(),
         // Equals come in the order of their ids, which are made anew with each call.
         Value::Array(members) => {
-            let mut members: Vec<_> = members.iter().map(|member| plained(key, member, names, env)).collect();
+            let mut members: Vec<_> = members.iter().map(|member| plained(key, member, names)).collect();
             members.sort_by_cached_key(Value::to_string);
             members.into()
         }
         Value::Object(fields) => {
-            let each = fields.iter().map(|(key, value)| (plain_text(key, names), plained(key, value, names, env)));
+            let each = fields.iter().map(|(key, value)| (plain_text(key, names), plained(key, value, names)));
             Value::Object(each.collect::<Map<_, _>>())
         }
         // Notes are numbered; what else is a number is no name.

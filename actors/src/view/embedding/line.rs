@@ -200,7 +200,11 @@ impl Line {
         }
         if self.hurried < URGENT_IN_A_ROW {
             // In turn: a search of the past, or of what is embedded anew, waits for what is behind.
-            let lanes = if self.hurried % 2 == 0 { [Lane::Stored, Lane::Behind] } else { [Lane::Behind, Lane::Stored] };
+            let lanes = if self.hurried.is_multiple_of(2) {
+                [Lane::Stored, Lane::Behind]
+            } else {
+                [Lane::Behind, Lane::Stored]
+            };
             for lane in lanes {
                 if let Some(views) = self.next_hurried(lane) {
                     self.hurried += 1;
