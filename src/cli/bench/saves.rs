@@ -83,7 +83,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Part, Fail> {
             Figure::new(all, *at, A_SECOND, all_tables).beside(one, alone),
             judged(Figure::new("the log", *at, A_SECOND, log).beside(all, all_tables)),
             judged(Figure::new(TOLD, *at, A_SECOND, told).beside(all, all_tables)),
-            Figure::new(REMEMBER, *at, A_SECOND, remember).beside(all, all_tables),
+            judged(Figure::new(REMEMBER, *at, A_SECOND, remember).beside(all, all_tables)),
         ]);
         let limits = [(one, alone), (all, all_tables)].map(|(name, rate)| (name, true, rate));
         let ours = [("the log", log), (TOLD, told), (REMEMBER, remember)].map(|(name, rate)| (name, false, rate));
