@@ -19,7 +19,7 @@ use crate::{
 const TEXT: &str =
     "I moved to the house by the river last spring, and the dog still thinks that the old street is home. ";
 /// Bytes of one such event as the log keeps it: head, facts and sealed content.
-pub const EVENT_BYTES: usize = 690;
+pub const EVENT_BYTES: usize = 628;
 
 /// A stream of its own profile, and the version that it is at.
 #[derive(Clone, Copy, Debug)]

@@ -149,7 +149,7 @@ mod tests {
                 });
                 slot::parse(Slot(number), &bytes)
             };
-            let run = |from: u64, run: &mut [u8]| {
+            let run = |from: u64, run: &mut [u8]| -> std::io::Result<()> {
                 self.1.set(self.1.get() + 1);
                 let from = from as usize * SLOT_BYTES;
                 let bytes = self.0.get(from..from + run.len()).ok_or(std::io::ErrorKind::UnexpectedEof)?;

@@ -135,7 +135,7 @@ proptest! {
     #[test]
     fn removing_is_never_having_inserted(
         steps in prop::collection::vec((0_u32..12, prop::option::weighted(0.7, prop::collection::vec(0..VOCABULARY.len(), 0..8))), 0..60),
-        many: bool,
+        many in any::<bool>(),
     ) {
         let mut lived = Keyword::new();
         // Remembered words may change nothing but the time it takes.
