@@ -184,7 +184,8 @@ impl System {
     /// How it is.
     pub fn health(&self) -> Health {
         let inner = &self.inner;
-        let reason = self.unready();
+        let stopping = *inner.stopping.borrow();
+        let reason = if stopping { Some("shutting down".to_owned()) } else { self.unready() };
         Health {
             ready: reason.is_none(),
             reason,
