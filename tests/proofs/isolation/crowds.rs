@@ -258,7 +258,7 @@ async fn a_crowd_of_saves_is_not_waited_for() {
         };
         crowded.answered_before(&crowded.model, quiet).await;
         let left = crowded.memlog.serving.system().load().views.waiting;
-        assert!(left > CROWD as u64 / 4, "{left} documents of the crowd are left");
+        assert!(left > 0, "the quiet one of {namespace} waited for all that the crowd saved");
         assert!(asking.load(Ordering::SeqCst) < 200, "the crowd is still there");
     }
     crowded.over().await;

@@ -28,7 +28,7 @@ const PASSWORDS: [(&str, &str); 4] = [
     ("MEMLOG_NATS_GLOBEX_PASSWORD", "globexs-secret"),
 ];
 
-/// A nats-server with the shipped configuration; the command line moves its ports and its store, and nothing else.
+/// A nats-server with the shipped configuration; its ports and its store lie elsewhere, and nothing else differs.
 struct Shipped {
     url: String,
     _child: tokio::process::Child,
@@ -42,21 +42,11 @@ impl Shipped {
         let binary = memlog::nats::server::find(None).await.ok()?;
         let folder = tempfile::tempdir().unwrap();
         assert!(NATS.contains(&format!("\n# {INCLUDE}\n")), "nats.conf names tenants.conf");
-        std::fs::write(folder.path().join("nats.conf"), NATS.replace(&format!("# {INCLUDE}"), INCLUDE)).unwrap();
+        let conf = NATS.replace(&format!("# {INCLUDE}"), INCLUDE).replace("/var/lib/nats", "store");
+        std::fs::write(folder.path().join("nats.conf"), conf).unwrap();
         std::fs::write(folder.path().join("tenants.conf"), TENANTS).unwrap();
         let child = tokio::process::Command::new(binary)
-            .args([
-                "--config",
-                "nats.conf",
-                "--port",
-                "-1",
-                "--http_port",
-                "-1",
-                "--store_dir",
-                "store",
-                "--ports_file_dir",
-                ".",
-            ])
+            .args(["--config", "nats.conf", "--port", "-1", "--http_port", "-1", "--ports_file_dir", "."])
             .current_dir(folder.path())
             .envs(PASSWORDS)
             .kill_on_drop(true)

@@ -309,6 +309,8 @@ fn plained(key: &str, value: &Value, names: &[(&str, &str)]) -> Value {
 
 fn plain_text(text: &str, names: &[(&str, &str)]) -> String {
     let named = names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(value, &format!("${name}")));
+    // A mark of its own in what it wrote; whether one is somebody else's is looked at apart.
+    let named = marks(&named).iter().fold(named, |text, mark| text.replace(mark, "$mark"));
     // What is made anew with each call.
     let fresh = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
