@@ -168,7 +168,7 @@ mod tests {
                 scanned += row.unwrap().1.value().len();
             }
             assert_eq!(scanned, Scanned { rows: 7, bytes: 700 });
-            let remembered = redb::ReadableTableMetadata::len(&reading.idempotency().unwrap()).unwrap();
+            let remembered = reading.idempotency().map_or(0, |table| redb::ReadableTableMetadata::len(&table).unwrap());
             assert_eq!(remembered, if tables == Tables::All { 7 } else { 0 });
         }
     }

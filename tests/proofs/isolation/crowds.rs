@@ -226,44 +226,6 @@ async fn a_crowd_of_searches_is_not_waited_for() {
     crowded.over().await;
 }
 
-/// A thousand saves, and searches for what was saved: neither keeps another profile from what it has just saved.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_crowd_of_saves_is_not_waited_for() {
-    let Some(mut crowded) = Crowded::start().await else { return };
-    crowded.model.shut();
-    crowded.come(|number| {
-        remember(&format!("crowd-{}", number % 5), format!("The number {number} of the list is w{number}."))
-    });
-    // Saves do not wait for the model: they are answered, and what they saved waits.
-    until("the crowd has saved", || async { crowded.answered.load(Ordering::SeqCst) == CROWD }).await;
-    let asking = Arc::new(AtomicUsize::new(0));
-    for number in 0..200 {
-        let (client, asking) = (crowded.memlog.client.clone(), asking.clone());
-        crowded.crowd.spawn(async move {
-            let question = search(&format!("crowd-{}", number % 5), "which number".to_owned());
-            let done = client.call(&of("loud"), &question).await.is_ok();
-            asking.fetch_add(1, Ordering::SeqCst);
-            done
-        });
-    }
-    until("the crowd asks", || async { crowded.memlog.serving.node().door.calls().working >= 150 }).await;
-    for namespace in ["quiet", "loud"] {
-        let client = crowded.memlog.client.clone();
-        let quiet = async move {
-            let told = remember("quiet", format!("The bicycle of {namespace} stands in the yard."));
-            client.call(&of(namespace), &told).await.expect("saved");
-            let question = search("quiet", "where is the bicycle".to_owned());
-            let found = client.call(&of(namespace), &question).await.expect("answered").reply.memories;
-            assert!(found[0].summary.as_ref().is_some_and(|it| it.contains("bicycle")), "{found:?}");
-        };
-        crowded.answered_before(&crowded.model, quiet).await;
-        let left = crowded.memlog.serving.system().load().views.waiting;
-        assert!(left > 0, "the quiet one of {namespace} waited for all that the crowd saved");
-        assert!(asking.load(Ordering::SeqCst) < 200, "the crowd is still there");
-    }
-    crowded.over().await;
-}
-
 /// A thousand conversations wait to be read by one worker; another profile's one is read after a few of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crowd_of_conversations_is_not_waited_for() {

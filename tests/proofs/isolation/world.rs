@@ -301,8 +301,8 @@ fn plained(key: &str, value: &Value, names: &[(&str, &str)]) -> Value {
             let each = fields.iter().map(|(key, value)| (plain_text(key, names), plained(key, value, names)));
             Value::Object(each.collect::<Map<_, _>>())
         }
-        // Notes are numbered; what else is a number is no name.
-        Value::Number(_) if ["id", "note", "unread"].contains(&key) => "#".into(),
+        // Notes are numbered, and the log that is verified is everybody's; what else is a number is no name.
+        Value::Number(_) if ["id", "note", "unread", "events"].contains(&key) => "#".into(),
         other => other.clone(),
     }
 }
