@@ -170,23 +170,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Every page in use, those of tables that no event vouches for, too.
+    /// Every page in use, those of tables that no event vouches for, too. Commits wait as long as it takes to read the file: a page that
+    /// is given up and written anew while it is looked at cannot be made sense of, and redb then panics where nothing can catch it.
     fn pages(&mut self) -> Result<(), Error> {
         self.core.check_writable()?;
-        let (still, reading, view) = at_rest(self.core)?;
-        still.abort().map_err(redb::Error::from)?;
-        let first = check_pages(view);
-        drop(reading);
-        if first.is_ok() {
-            return Ok(());
-        }
-        // It may have been a page of the store's own that was given up meanwhile. Not while nobody writes.
         let (still, _reading, view) = at_rest(self.core)?;
-        let again = check_pages(view);
+        let checked = check_pages(view);
         still.abort().map_err(redb::Error::from)?;
-        match again {
+        match checked {
             Err(error) if !error.passes() => self.found(broken(Reason::Pages(error.to_string()))),
-            again => again?,
+            checked => checked?,
         }
         Ok(())
     }

@@ -269,9 +269,19 @@ impl Extractor for Fickle {
     }
 }
 
-/// Fields that differ between any two calls: positions, scores, cursors.
-const PASSING: [&str; 9] =
-    ["seq", "score", "similarity", "next_seq", "cursor", "head", "stream", "expires_at", "next_skip_ids"];
+/// Fields that differ between any two calls: positions, scores, cursors, and the entries of what all share and write to.
+const PASSING: [&str; 10] = [
+    "entry_count",
+    "seq",
+    "score",
+    "similarity",
+    "next_seq",
+    "cursor",
+    "head",
+    "stream",
+    "expires_at",
+    "next_skip_ids",
+];
 
 /// A reply as it would be had every name, text and id of `env` been another.
 pub(super) fn plain(reply: &Reply, env: &BTreeMap<String, Value>) -> Value {
