@@ -324,7 +324,9 @@ fn plain_text(text: &str, names: &[(&str, &str)]) -> String {
     // What is made anew with each call.
     let fresh = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        uuid::Uuid::try_parse(word).is_ok() || word.parse::<jiff::Timestamp>().is_ok()
+        // Notes are numbered, in sentences, too.
+        let numbered = word.parse::<u64>().is_ok();
+        numbered || uuid::Uuid::try_parse(word).is_ok() || word.parse::<jiff::Timestamp>().is_ok()
     };
     if fresh(&named) {
         return "#".to_owned();
