@@ -165,10 +165,9 @@ async fn a_profile_that_outgrows_the_budget_takes_nobody_along() {
     let most = watch.end();
     assert!(most <= BUDGET, "{most} of {BUDGET} bytes");
     // With more room, everything is there.
+    drop(system);
     let World { memlog, nats, data } = world;
     memlog.close().await;
-    // The last who has the log open.
-    drop(system);
     let world = World::open(nats, data, Limits::default()).await;
     let get = profile::Get { profile: "profile-0".to_owned(), as_of: None };
     let got = world.memlog.serving.system().profile_get(&acme(), get).await.unwrap().reply.profile;

@@ -22,13 +22,13 @@ const TENANTS: &str = include_str!("../../../deploy/tenants.conf");
 /// The line that an operator takes out of its comment.
 const INCLUDE: &str = "include \"tenants.conf\"";
 const PASSWORDS: [(&str, &str); 4] = [
-    ("MEMLOG_NATS_PASSWORD", "nodes-secret"),
+    ("MEMLOG_NATS_PASSWORD", "12 of the node"),
     ("MEMLOG_NATS_WORKER_PASSWORD", "workers-secret"),
     ("MEMLOG_NATS_ACME_PASSWORD", "acmes-secret"),
     ("MEMLOG_NATS_GLOBEX_PASSWORD", "globexs-secret"),
 ];
 
-/// A nats-server with the shipped configuration; its ports and its store lie elsewhere, and nothing else differs.
+/// A nats-server with the shipped configuration; only its ports and its store are elsewhere.
 struct Shipped {
     url: String,
     _child: tokio::process::Child,
@@ -42,13 +42,13 @@ impl Shipped {
         let binary = memlog::nats::server::find(None).await.ok()?;
         let folder = tempfile::tempdir().unwrap();
         assert!(NATS.contains(&format!("\n# {INCLUDE}\n")), "nats.conf names tenants.conf");
-        let conf = NATS.replace(&format!("# {INCLUDE}"), INCLUDE).replace("/var/lib/nats", "store");
-        std::fs::write(folder.path().join("nats.conf"), conf).unwrap();
+        let settings = NATS.replace(&format!("# {INCLUDE}"), INCLUDE).replace("/var/lib/nats", "store");
+        std::fs::write(folder.path().join("nats.conf"), settings).unwrap();
         std::fs::write(folder.path().join("tenants.conf"), TENANTS).unwrap();
         let child = tokio::process::Command::new(binary)
             .args(["--config", "nats.conf", "--port", "-1", "--http_port", "-1", "--ports_file_dir", "."])
             .current_dir(folder.path())
-            .envs(PASSWORDS)
+            .envs(PASSWORDS.map(|(name, password)| (name, format!("\"{password}\""))))
             .kill_on_drop(true)
             .stderr(Stdio::null())
             .spawn()

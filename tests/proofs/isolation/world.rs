@@ -158,6 +158,8 @@ fn env(dice: &mut Dice, marks: &Marks, number: usize) -> BTreeMap<String, Value>
         ("lost", format!("{UNREADABLE} {text}")),
         ("note", format!("A picture of {text}")),
         ("value", text.clone()),
+        ("name_mark", name.clone()),
+        ("kin_mark", kin.clone()),
         ("entry", format!("entry-{text}")),
         ("own_entry", format!("own-{text}")),
         ("page", format!("Refunds go to {text} within a month.")),
@@ -169,6 +171,7 @@ fn env(dice: &mut Dice, marks: &Marks, number: usize) -> BTreeMap<String, Value>
     // What belongs to the namespace: others of it may read it, and several actors write it.
     let shared = [
         ("firm", format!("firm{number}-{namespace}")),
+        ("namespace_mark", namespace.clone()),
         ("firm_entry", format!("rule-{namespace}")),
         ("firm_page", format!("All of {namespace} closes at noon.")),
         ("all_html", format!("<p>For all of {namespace}</p>")),
@@ -269,19 +272,9 @@ impl Extractor for Fickle {
     }
 }
 
-/// Fields that differ between any two calls: positions, scores, cursors, and the entries of what all share and write to.
-const PASSING: [&str; 10] = [
-    "entry_count",
-    "seq",
-    "score",
-    "similarity",
-    "next_seq",
-    "cursor",
-    "head",
-    "stream",
-    "expires_at",
-    "next_skip_ids",
-];
+/// Fields that differ between any two calls: positions, scores, cursors.
+const PASSING: [&str; 9] =
+    ["seq", "score", "similarity", "next_seq", "cursor", "head", "stream", "expires_at", "next_skip_ids"];
 
 /// A reply as it would be had every name, text and id of `env` been another.
 pub(super) fn plain(reply: &Reply, env: &BTreeMap<String, Value>) -> Value {
@@ -289,7 +282,21 @@ pub(super) fn plain(reply: &Reply, env: &BTreeMap<String, Value>) -> Value {
         env.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect();
     // A name in another goes after it.
     names.sort_by_key(|(name, value)| (std::cmp::Reverse(value.len()), *name));
-    json!({"code": reply.code, "body": plained("", &reply.body, &names)})
+    let body = plained("", &reply.body, &names);
+    json!({"code": reply.code, "body": if reply.code == 200 { body } else { unnumbered(body) }})
+}
+
+/// A refusal without the numbers in its words: notes are asked for by number.
+fn unnumbered(value: Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let words = text.split(' ').map(|word| if word.parse::<u64>().is_ok() { "#" } else { word });
+            words.collect::<Vec<_>>().join(" ").into()
+        }
+        Value::Array(members) => members.into_iter().map(unnumbered).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, unnumbered(value))).collect(),
+        other => other,
+    }
 }
 
 fn plained(key: &str, value: &Value, names: &[(&str, &str)]) -> Value {
@@ -311,22 +318,19 @@ fn plained(key: &str, value: &Value, names: &[(&str, &str)]) -> Value {
             let each = fields.iter().map(|(key, value)| (plain_text(key, names), plained(key, value, names)));
             Value::Object(each.collect::<Map<_, _>>())
         }
-        // Notes are numbered, and the log that is verified is everybody's; what else is a number is no name.
-        Value::Number(_) if ["id", "note", "unread", "events"].contains(&key) => "#".into(),
+        // Notes are numbered, `audit.verify` counts the whole log, and a memory the entries of all its layers; what else is a number is
+        // no name.
+        Value::Number(_) if ["id", "note", "unread", "events", "entry_count"].contains(&key) => "#".into(),
         other => other.clone(),
     }
 }
 
 fn plain_text(text: &str, names: &[(&str, &str)]) -> String {
     let named = names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(value, &format!("${name}")));
-    // A mark of its own in what it wrote; whether one is somebody else's is looked at apart.
-    let named = marks(&named).iter().fold(named, |text, mark| text.replace(mark, "$mark"));
     // What is made anew with each call.
     let fresh = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        // Notes are numbered, in sentences, too.
-        let numbered = word.parse::<u64>().is_ok();
-        numbered || uuid::Uuid::try_parse(word).is_ok() || word.parse::<jiff::Timestamp>().is_ok()
+        uuid::Uuid::try_parse(word).is_ok() || word.parse::<jiff::Timestamp>().is_ok()
     };
     if fresh(&named) {
         return "#".to_owned();
