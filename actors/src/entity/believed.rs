@@ -28,7 +28,7 @@ struct State {
 }
 
 impl Believed {
-    /// `latest` is the time of the last event: a clock that was wrong at the start has jumped, too.
+    /// `latest` is a time that the log has stood by: a clock that is wrong at the start has jumped, too.
     pub(super) fn new(latest: Option<Micros>, wait: Duration) -> Self {
         Self { wait, state: Mutex::new(State { until: latest, doubt: None }) }
     }

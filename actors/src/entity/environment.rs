@@ -35,8 +35,8 @@ impl Environment {
     /// # Errors
     /// If the log cannot be read.
     pub fn new(log: Log, clock: Arc<dyn Clock>, limits: Limits) -> Result<Self, memlog_events::log::Error> {
-        let latest = log.latest()?;
-        let believed = Believed::new(latest, Duration::from_millis(limits.clock_jump_wait_ms));
+        let wait = Duration::from_millis(limits.clock_jump_wait_ms);
+        let believed = Believed::new(stood_by(&log, wait)?, wait);
         let ids = std::sync::Mutex::new(ContextV7::new());
         let environment = Self { log, clock, limits, ids, believed };
         if let Some(last) = environment.last_id() {
@@ -84,6 +84,15 @@ impl Environment {
     pub(super) fn inputs(&self) -> LiveInputs<'_> {
         LiveInputs { now: self.now(), environment: self, failure: std::cell::RefCell::new(None) }
     }
+}
+
+/// The time of the last event that the log has stood by for so long. What came later may be from a clock that was wrong, and a restart
+/// is no reason to believe it; none of a log without events.
+fn stood_by(log: &Log, wait: Duration) -> Result<Option<Micros>, memlog_events::log::Error> {
+    let Some(latest) = log.latest()? else { return Ok(None) };
+    let wait = i64::try_from(wait.as_micros()).unwrap_or(i64::MAX);
+    let before = Micros(latest.0.saturating_sub(wait));
+    Ok(Some(log.latest_by(before)?.unwrap_or(before)))
 }
 
 /// Inputs from the world. A vault that fails is remembered and refuses the decision as a whole.

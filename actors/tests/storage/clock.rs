@@ -69,6 +69,24 @@ async fn a_jump_ahead_and_back_erases_nothing() {
     system.stop().await;
 }
 
+// A unit that restarts under a wrong clock, again and again, must not talk memlog into it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_is_no_reason_to_believe_a_jump() {
+    let world = world(600_000);
+    let mut system = world.start().await;
+    system.profile_remember(&acme(), for_a_day("The parking spot is 7")).await.expect("stored");
+    world.clock.forward(YEARS);
+    for turn in ["Ada", "Bob"] {
+        system.profile_remember(&acme(), remember(&format!("{turn} wrote while it was wrong"))).await.expect("stored");
+        system = world.restart(system).await;
+        looked_after(&world, &system, [turn, &format!("{turn} again")]).await;
+        assert_eq!(expired(&system).await, 0);
+    }
+    world.clock.forward(-YEARS);
+    assert_eq!(shown(&system).await, 3);
+    system.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_clock_that_is_set_back_leaves_ids_and_positions_in_order() {
     let world = world(600_000);

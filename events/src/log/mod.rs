@@ -229,6 +229,9 @@ impl Core {
         let out = change(&mut Writing::open(&txn)?)?;
         self.unsynced.store(true, Ordering::SeqCst);
         txn.commit()?;
+        if !self.store.is_now(&database) {
+            return Err(Error::Disk("the log was opened anew meanwhile".to_owned()));
+        }
         // A page that had to make room in memory may have been refused by the disk.
         self.watch();
         self.check_writable()?;

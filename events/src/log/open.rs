@@ -152,6 +152,10 @@ impl Log {
             }))
         });
         let (store, vault, found) = opened??;
+        // Before keys are made: a log that began in memory alone, beside a vault with keys, would be taken for a lost one.
+        if let Some(reason) = disk.adrift() {
+            return Err(Error::Log(super::Error::Disk(reason)));
+        }
         let blobs = at(&options.dir, Blobs::open(&options.dir))?;
         vault.start(found.next_slot)?;
         let retry_ms = options.limits.retry_ms;

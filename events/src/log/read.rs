@@ -125,21 +125,36 @@ impl Log {
         })
     }
 
+    /// The latest time of any event up to the last commit in which nothing is later than `time`; none if the first commit is.
+    pub fn latest_by(&self, time: Micros) -> Result<Option<Micros>, Error> {
+        self.0.core.guarded(|| {
+            let commits = self.0.core.read()?.commits()?;
+            let row = commits.range(..=self.last_by(&commits, time)?)?.next_back().transpose()?;
+            let latest = row.map(|(_, row)| CommitRow::parse(row.value()).latest);
+            Ok(latest.filter(|latest| *latest <= time))
+        })
+    }
+
+    /// A position in the last commit in which nothing is later than `time`; 0 if there is none.
+    fn last_by(&self, commits: &ReadOnlyTable<u64, &'static [u8; 84]>, time: Micros) -> Result<u64, Error> {
+        // Each row holds the latest time so far, so the rows are ordered by it and a search by halves finds the last
+        // one in time.
+        let (mut low, mut high) = (0, self.head().0);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            let row = commits.range(..=middle)?.next_back().transpose()?;
+            match row.map(|(first, row)| (first.value(), CommitRow::parse(row.value()))) {
+                Some((first, row)) if row.latest > time => high = first - 1,
+                _ => low = middle,
+            }
+        }
+        Ok(low)
+    }
+
     /// The last position before which, and at which, nothing is later than `time`.
     pub fn position_at(&self, time: Micros) -> Result<Position, Error> {
         self.0.core.guarded(|| {
-            let commits = self.0.core.read()?.commits()?;
-            // Each row holds the latest time so far, so the rows are ordered by it and a search by halves finds the last
-            // one in time.
-            let (mut low, mut high) = (0, self.head().0);
-            while low < high {
-                let middle = low + (high - low).div_ceil(2);
-                let row = commits.range(..=middle)?.next_back().transpose()?;
-                match row.map(|(first, row)| (first.value(), CommitRow::parse(row.value()))) {
-                    Some((first, row)) if row.latest > time => high = first - 1,
-                    _ => low = middle,
-                }
-            }
+            let low = self.last_by(&self.0.core.read()?.commits()?, time)?;
             // The commit after it may lie half in time.
             let mut at = Position(low);
             loop {

@@ -36,8 +36,11 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 impl Core {
     pub(super) fn failure(&self) -> Option<String> {
-        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
-        failed.as_ref().map(|failed| failed.reason.clone())
+        self.failed().map(|failed| failed.reason)
+    }
+
+    pub(super) fn failed(&self) -> Option<Failed> {
+        self.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn check_writable(&self) -> Result<(), Error> {
@@ -54,7 +57,9 @@ impl Core {
 
     /// Looks whether the disk has let the page store down, and calls the writer if so.
     pub(super) fn watch(&self) {
-        if let Some(reason) = self.store.disk().over() {
+        if let Some(reason) = self.store.disk().over()
+            && self.failure().is_none()
+        {
             self.fail(reason, false);
             self.queue.call();
         }
@@ -111,8 +116,20 @@ impl Writer {
     fn recover(&mut self) -> Result<(), Error> {
         let core = Arc::clone(&self.core);
         if core.store.disk().over().is_some() {
-            match core.store.renew(open::survey) {
-                Ok(found) => self.adopt(found),
+            let end = self.end;
+            let found = core.store.renew(|database| {
+                let found = open::survey(database)?;
+                // The page store may have fallen back to a commit before the last, and would hide what was acknowledged.
+                match (found.end.head, found.end.hash) == (end.head, end.hash) {
+                    true => Ok(found),
+                    false => Err(Error::Damaged("the last commit is not what was written".to_owned())),
+                }
+            });
+            match found {
+                Ok(found) => {
+                    self.adopt(found);
+                    self.pause = Duration::from_millis(core.limits.retry_ms);
+                }
                 Err(error) => {
                     self.pause = (self.pause * 2).min(PAUSE_MAX);
                     return Err(error);
@@ -125,7 +142,9 @@ impl Writer {
         core.vault.top_up()?;
         core.vault.sync()?;
         self.settle_doubts()?;
-        Ok(core.blobs.catch_up()?)
+        // A file that stays costs space and keeps nobody waiting.
+        drop(core.blobs.catch_up());
+        Ok(())
     }
 
     /// Removes the files of batches that came to nothing.

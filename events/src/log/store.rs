@@ -68,6 +68,11 @@ impl Store {
         self.now().database
     }
 
+    /// Whether this is the page store of this moment still.
+    pub(super) fn is_now(&self, database: &Arc<Opened>) -> bool {
+        Arc::ptr_eq(&self.database(), database)
+    }
+
     /// Its file.
     pub(super) fn disk(&self) -> Disk {
         self.now().disk
@@ -155,7 +160,7 @@ pub(super) fn check_pages(view: Disk) -> Result<(), Error> {
     let mut builder = Database::builder();
     builder.set_cache_size(CHECK_CACHE_BYTES);
     builder.set_check_integrity_on_open(true);
-    // Asked before it falls back to the commit before the last, which would pass.
+    // Asked before it falls back to the commit before the last, which would pass: redb 4.6 tells 0.3 then (`db.rs`, `do_repair`).
     builder.set_repair_callback(|session| {
         if (0.2..0.5).contains(&session.progress()) {
             session.abort();

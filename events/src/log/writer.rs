@@ -60,11 +60,18 @@ impl Writer {
         let tried = failed.is_none();
         let answers = match failed {
             Some(reason) => refuse(&group, &reason),
-            None => guard(|| self.commit(&group)).unwrap_or_else(|error| {
-                self.core.fail(error.to_string(), !error.passes());
-                self.tips.clear();
-                refuse(&group, &error.to_string())
-            }),
+            None => match guard(|| self.commit(&group)) {
+                // Not guarded: what is durable is told, whatever becomes of who is told.
+                Ok((mut answers, written)) => {
+                    written.into_iter().for_each(|written| self.settle(&group, &mut answers, written));
+                    answers
+                }
+                Err(error) => {
+                    self.core.fail(error.to_string(), !error.passes());
+                    self.tips.clear();
+                    refuse(&group, &error.to_string())
+                }
+            },
         };
         for (waiting, answer) in group.into_iter().zip(answers) {
             match &answer {
@@ -79,8 +86,8 @@ impl Writer {
         self.look();
     }
 
-    /// One durable commit for all that is sound in the group.
-    fn commit(&mut self, waiting: &[Waiting]) -> Result<Vec<Answer>, Error> {
+    /// One durable commit for all that is sound in the group; nothing is written if nothing is.
+    fn commit(&self, waiting: &[Waiting]) -> Result<(Vec<Answer>, Option<Written>), Error> {
         let core = Arc::clone(&self.core);
         let (begun, before) = (Instant::now(), self.end.head);
         let database = core.store.database();
@@ -94,13 +101,12 @@ impl Writer {
             // Nothing was written, so there is nothing to make durable.
             drop(group);
             txn.abort()?;
-            return Ok(answers);
+            return Ok((answers, None));
         }
         let written = group.finish()?;
         core.durably(&database, txn)?;
         core.meter.committed(written.end.head.0 - before.0, begun.elapsed());
-        self.settle(waiting, &mut answers, written);
-        Ok(answers)
+        Ok((answers, Some(written)))
     }
 
     /// After the commit: overwrite what it condemned, move the head, tell the listener.

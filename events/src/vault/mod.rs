@@ -151,12 +151,17 @@ impl Vault {
 
     /// Hands out `count` fresh subjects, synced to the disk and never handed out before.
     pub fn reserve(&self, count: usize) -> Result<Vec<Slot>, Error> {
-        let first = self.next.fetch_add(count as u64, Ordering::SeqCst);
-        let end = first + count as u64;
-        while self.ready.load(Ordering::SeqCst) < end {
-            self.grow(end)?;
+        loop {
+            let first = self.next();
+            let end = first + count as u64;
+            // Made before they are taken: what is refused leaves no numbers behind that nobody has made.
+            if self.ready.load(Ordering::SeqCst) < end {
+                self.grow(end)?;
+            }
+            if self.next.compare_exchange(first, end, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                return Ok((first..end).map(Slot).collect());
+            }
         }
-        Ok((first..end).map(Slot).collect())
     }
 
     /// The number that the log must remember as never handed out yet.
@@ -204,7 +209,12 @@ impl Vault {
         self.disk.write(numbers.start * SLOT_BYTES as u64, &bytes)?;
         bytes.fill(0);
         std::hint::black_box(&bytes);
-        Ok(self.disk.sync_data()?)
+        self.disk.sync_data()?;
+        // A try that failed may have left other keys in the file, and somebody may have read them ahead.
+        for number in numbers {
+            self.cache.forget(Slot(number));
+        }
+        Ok(())
     }
 
     /// Whether every slot of the path is alive. An empty path is not a path.

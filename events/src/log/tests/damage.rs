@@ -112,7 +112,7 @@ impl Story {
         };
         // First: a damaged page must be told though it was read before.
         let told = self.tell(&log);
-        let named = match log.verify(None) {
+        let named = match log.verify_pages(None) {
             Ok(report) => report.first_break.is_some(),
             Err(error) => panic!("{at}: {error}"),
         };

@@ -4,7 +4,10 @@
 
 use std::{
     io,
-    sync::{Mutex, atomic::AtomicI64},
+    sync::{
+        Mutex,
+        atomic::{AtomicI64, AtomicUsize},
+    },
 };
 
 use redb::StorageBackend;
@@ -38,6 +41,8 @@ pub(super) struct Machine {
     fate: Arc<Fate>,
 }
 
+const BOTH: usize = usize::MAX;
+
 #[derive(Debug)]
 struct Fate {
     syncs_left: AtomicI64,
@@ -45,11 +50,14 @@ struct Fate {
     writes_until: AtomicI64,
     syncs_until: AtomicI64,
     refuse: AtomicBool,
+    /// Which of the disks refuses, by its number; another number is both.
+    only: AtomicUsize,
     error: std::sync::atomic::AtomicI32,
 }
 
 #[derive(Debug)]
 struct Disk {
+    number: usize,
     platter: Arc<Mutex<Platter>>,
     machine: Machine,
 }
@@ -62,6 +70,7 @@ impl Machine {
             writes_until: never(),
             syncs_until: never(),
             refuse: AtomicBool::new(false),
+            only: AtomicUsize::new(BOTH),
             error: 0.into(),
         };
         Self { disks: Default::default(), fate: Arc::new(fate) }
@@ -76,6 +85,11 @@ impl Machine {
         self.fate.error.store(error, Ordering::SeqCst);
         self.fate.writes_until.store(write, Ordering::SeqCst);
         self.fate.syncs_until.store(sync, Ordering::SeqCst);
+    }
+
+    /// From now on one of the disks alone: 0 is the log's, 1 the vault's.
+    pub(super) fn refuse_on(&self, disk: usize) {
+        self.fate.only.store(disk, Ordering::SeqCst);
     }
 
     /// Whether they refuse.
@@ -146,7 +160,7 @@ impl Machine {
     }
 
     pub(super) fn open(&self, dir: &Path) -> Result<Log, crate::log::open::Error> {
-        let disk = |n: usize| Disk { platter: Arc::clone(&self.disks[n]), machine: self.clone() };
+        let disk = |n: usize| Disk { number: n, platter: Arc::clone(&self.disks[n]), machine: self.clone() };
         let disks = Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") };
         let mut options = Options::new(dir);
         options.limits.retry_ms = 1;
@@ -168,8 +182,13 @@ impl Disk {
         Ok(self.platter.lock().unwrap())
     }
 
+    fn may_refuse(&self) -> bool {
+        let only = self.machine.fate.only.load(Ordering::SeqCst);
+        only == BOTH || only == self.number
+    }
+
     fn change(&self, (offset, data): (u64, Option<Vec<u8>>)) -> io::Result<()> {
-        let refused = self.machine.write();
+        let refused = if self.may_refuse() { self.machine.write() } else { Ok(()) };
         self.machine.alive()?;
         let change = match data {
             // Of a write that is refused a part may have got there.
@@ -202,7 +221,7 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let synced = self.machine.sync();
+        let synced = if self.may_refuse() { self.machine.sync() } else { Ok(()) };
         let mut platter = self.platter()?;
         let pending = std::mem::take(&mut platter.pending);
         // As systems do: what a failed sync did not bring to the disk no later one does, though it can still be read.

@@ -103,7 +103,11 @@ impl Subject {
 
     /// A message with a fresh slot.
     pub(super) fn message(&self, log: &Log, text: &str) -> (Draft, Slot) {
-        let slot = log.reserve(1).unwrap()[0];
+        self.message_in(log.reserve(1).unwrap()[0], text)
+    }
+
+    /// The same in a slot that was reserved before.
+    pub(super) fn message_in(&self, slot: Slot, text: &str) -> (Draft, Slot) {
         let facts = MessageAppendedV2 {
             message: MessageId(fresh()),
             slot,

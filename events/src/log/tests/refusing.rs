@@ -176,6 +176,47 @@ fn a_disk_that_is_full_where_nobody_waits_is_told_all_the_same() {
     assert_eq!(log.failure(), None);
 }
 
+/// Keys lie on another disk than the log, perhaps, and may have no room alone: slots that were tried to be made, and perhaps read
+/// ahead, are made anew with other keys, and what is sealed with those is to be opened by the next process, too.
+#[test]
+fn a_vault_that_is_full_alone_hands_out_what_its_file_has() {
+    for write in 1..4 {
+        let dir = tempfile::tempdir().unwrap();
+        let machine = Machine::new();
+        let log = machine.open(dir.path()).unwrap();
+        let thread = Subject::new(&log, 0);
+        machine.refuse_on(1);
+        machine.refuse_from(FULL, write, write);
+        let (mut said, mut version) = (Vec::new(), 0);
+        // Until there are no keys left.
+        while let Ok(slots) = log.reserve(64) {
+            let (draft, slot) = thread.message_in(slots[0], "kept");
+            if log.append(thread.batch(version, vec![draft])).is_err() {
+                break;
+            }
+            version += 1;
+            said.push(slot);
+        }
+        while log.reserve(1).is_ok() {}
+        let last = log.0.core.vault.next() - 1;
+        for slot in [last - 1, last] {
+            log.0.core.vault.state(Slot(slot)).unwrap();
+        }
+        assert!(log.reserve(64).is_err() && !said.is_empty(), "write {write}");
+        machine.mend();
+        until_ready(&log, "mended");
+        for _ in 0..130 {
+            said.push(thread.say(&log, version, "after").1);
+            version += 1;
+        }
+        drop(log);
+        let log = machine.restarted(0).open(dir.path()).unwrap();
+        assert_eq!(log.verify_pages(None).unwrap().first_break, None, "write {write}");
+        let events = log.stream(thread.key, Version(0), said.len()).unwrap();
+        assert!(events.iter().all(|event| log.open_content(event).is_ok()));
+    }
+}
+
 /// The way back to the disk is a way that power may cut off, too: at any sync, with any part of what was written since.
 #[test]
 fn power_may_go_while_the_log_goes_on() {
