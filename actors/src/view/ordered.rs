@@ -24,14 +24,17 @@ pub(super) struct Ordered<'a> {
     held: IntoIter<Stored>,
     addresses: IntoIter<Address>,
     bytes: usize,
+    content_bytes: usize,
 }
 
 impl<'a> Ordered<'a> {
     /// Reads a profile and keeps its events while they take at most so many bytes.
     pub(super) fn read(log: &'a Log, place: Place, held_bytes_max: usize) -> Result<Self, Error> {
         let (mut held, mut addresses, mut bytes) = (Vec::new(), Vec::<Address>::new(), 0);
+        let mut content_bytes = 0;
         for event in log.scope(place.key.partition, place.key.scope) {
             let event = event?;
+            content_bytes += event.head.content_bytes as usize;
             bytes += EVENT_BYTES + event.head.content_bytes as usize;
             addresses.push((event.head.position, event.head.key.stream, event.head.version));
             if bytes <= held_bytes_max {
@@ -48,12 +51,17 @@ impl<'a> Ordered<'a> {
             addresses.sort_unstable();
             bytes = addresses.capacity() * size_of::<Address>();
         }
-        Ok(Self { log, place, held: held.into_iter(), addresses: addresses.into_iter(), bytes })
+        Ok(Self { log, place, held: held.into_iter(), addresses: addresses.into_iter(), bytes, content_bytes })
     }
 
     /// How many there are; of those that were purged meanwhile fewer come.
     pub(super) fn len(&self) -> usize {
         self.held.len() + self.addresses.len()
+    }
+
+    /// What all their contents take together.
+    pub(super) fn content_bytes(&self) -> usize {
+        self.content_bytes
     }
 
     /// The memory that it holds until it is dropped.

@@ -21,7 +21,10 @@ use super::{
     indexed::{content_of, indexed_text, words_of},
     keyword::Keyword,
     ordered::Ordered,
-    reading::{BESIDE_FROM, Opened, OpenedPages, Pages, VectorPages, Vectored, aside, opened},
+    reading::{
+        BESIDE_FROM, EVENT_PAGES_AHEAD, Opened, OpenedPages, Pages, VECTOR_PAGES_AHEAD, VectorPages, Vectored, aside,
+        opened, pages_bytes,
+    },
     vector::{Limits, Vectors},
 };
 use crate::{domain::Place, port::Embedder};
@@ -60,7 +63,7 @@ pub struct State {
 }
 
 impl State {
-    fn new(model: Option<Model>) -> Self {
+    pub(super) fn new(model: Option<Model>) -> Self {
         Self {
             catalog: Catalog::default(),
             keyword: Keyword::new(),
@@ -86,10 +89,26 @@ impl State {
         room: &dyn Fn(usize) -> bool,
     ) -> Result<Option<Self>, Error> {
         let events = Ordered::read(log, *place, held_bytes_max)?;
-        let (reading, many) = (events.bytes(), events.len() >= BESIDE_FROM);
+        let many = events.len() >= BESIDE_FROM;
+        Self::fold_read(log, place, until, model, events, many, room)
+    }
+
+    /// The same of events that were read, with threads beside if there are `many`.
+    pub(super) fn fold_read(
+        log: &Log,
+        place: &Place,
+        until: Position,
+        model: Option<Model>,
+        events: Ordered<'_>,
+        many: bool,
+        room: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Self>, Error> {
+        let dimensions = model.map_or(0, |model| model.dimensions);
+        let reading = events.bytes() + pages_bytes(events.len(), events.content_bytes(), many, dimensions);
         std::thread::scope(|threads| {
-            let vectors = model.map(|_| aside(many, threads, VectorPages::new(log, place.key.scope)));
-            let opened = aside(many, threads, OpenedPages::new(log, events, until));
+            let vectors = model
+                .map(|_| aside(many.then_some(VECTOR_PAGES_AHEAD), threads, VectorPages::new(log, place.key.scope)));
+            let opened = aside(many.then_some(EVENT_PAGES_AHEAD), threads, OpenedPages::new(log, events, until));
             let mut state = Self::new(model);
             state.keyword.expect_many(many);
             if !state.fold_events(log, place, until, opened, &|bytes| room(bytes + reading))? {
