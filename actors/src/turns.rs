@@ -38,6 +38,13 @@ impl<K: Clone + Eq + Hash, V: Default> Ring<K, V> {
         self.held.entry(key).or_default()
     }
 
+    fn remove(&mut self, key: &K) {
+        self.held.remove(key);
+        if let Some(at) = self.order.iter().position(|it| it == key) {
+            self.order.remove(at);
+        }
+    }
+
     /// The first one, in turn, that gives something; it is the last of all from then on, or gone if it has nothing more.
     fn take<R>(&mut self, mut from: impl FnMut(&K, &mut V) -> Option<R>, is_empty: impl Fn(&V) -> bool) -> Option<R> {
         for at in 0..self.order.len() {
@@ -98,6 +105,22 @@ impl<N: Clone + Eq + Hash, P: Clone + Eq + Hash, T> Turns<N, P, T> {
         let held = &self.namespaces.held;
         self.namespaces.order.retain(|namespace| held.contains_key(namespace));
         self.waiting = self.iter().count();
+    }
+
+    /// The same of one profile; the others are not looked at.
+    pub fn retain_of(&mut self, namespace: &N, profile: &P, stays: impl FnMut(&T) -> bool) {
+        let Some(profiles) = self.namespaces.held.get_mut(namespace) else { return };
+        let Some(waiting) = profiles.held.get_mut(profile) else { return };
+        let before = waiting.len();
+        waiting.retain(stays);
+        self.waiting -= before - waiting.len();
+        if !waiting.is_empty() {
+            return;
+        }
+        profiles.remove(profile);
+        if profiles.held.is_empty() {
+            self.namespaces.remove(namespace);
+        }
     }
 
     /// All that wait, in no order.
@@ -170,6 +193,13 @@ mod tests {
         left.sort_unstable();
         assert_eq!(left, [3, 9]);
         assert_eq!((turns.pop(any), turns.pop(any), turns.pop(any)), (Some(3), Some(9), None));
+        (0..4).for_each(|n| turns.push("a", n % 2, n));
+        turns.push("b", 0, 9);
+        turns.retain_of(&"a", &1, |it| *it == 3);
+        turns.retain_of(&"a", &0, |_| false);
+        turns.retain_of(&"b", &0, |_| false);
+        turns.retain_of(&"c", &0, |_| false);
+        assert_eq!((turns.len(), turns.pop(any), turns.pop(any)), (1, Some(3), None));
         turns.push("a", 0, 1);
         assert_eq!(turns.drain().collect::<Vec<_>>(), [1]);
         assert!(turns.is_empty());

@@ -9,6 +9,7 @@ use super::{Clusters, Random, TOPICS};
 use crate::{
     api::{
         Context, Error,
+        error::Kind,
         profile::{Remember, Search},
         record::ItemType,
         speaker,
@@ -23,6 +24,8 @@ use crate::{
 pub const PROFILE: &str = "bench";
 /// Commands under way at once while it is filled.
 const ABREAST: usize = 128;
+/// Searches that may be refused because much is still to be embedded, each after half a minute.
+const SEARCHES_MAX: usize = 240;
 /// Room for the views of a million records.
 const MEMORY_BUDGET_BYTES: u64 = 16 << 30;
 
@@ -86,7 +89,13 @@ pub async fn filled(folder: &Path, size: usize) -> Result<(System, f64), Filling
     abreast(&system, (0..size).map(|at| record(at, &mut random))).await?;
     let all = Search { profile: PROFILE.to_owned(), query: "t1x1".to_owned(), ..Search::default() };
     // A search waits until all is embedded, and is refused when that takes long.
-    while system.profile_search(&context(), all.clone()).await.is_err() {}
+    let mut tries = 0;
+    while let Err(refused) = system.profile_search(&context(), all.clone()).await {
+        tries += 1;
+        if refused.kind != Kind::Timeout || tries == SEARCHES_MAX {
+            return Err(refused.into());
+        }
+    }
     Ok((system, size as f64 / began.elapsed().as_secs_f64()))
 }
 
@@ -101,8 +110,8 @@ pub enum Filling {
     Refused(#[from] Error),
 }
 
-/// Half of them in sessions of some hundred, a third each of three types and three speakers, with metadata that one in two, ten, a
-/// hundred and a thousand share.
+/// Half of them in sessions of some hundred, a third each of three types, of each type a third each of three speakers, with metadata
+/// that one in two, ten, a hundred and a thousand share.
 pub fn record(at: usize, random: &mut Random) -> Remember {
     let types = [RecordType::Fact, RecordType::Event, RecordType::Preference];
     let topic = random.below(TOPICS);
@@ -112,7 +121,7 @@ pub fn record(at: usize, random: &mut Random) -> Remember {
         content: random.text_on(topic, 8 + at % 16),
         record_type: Some(types[at % 3]),
         session_id: at.is_multiple_of(2).then(|| format!("s{}", at % 200)),
-        speaker: Some(["Ines", "Tomas", "me"][at % 3].to_owned()),
+        speaker: Some(["Ines", "Tomas", "me"][at / 3 % 3].to_owned()),
         metadata: object(metadata),
         dedupe: Some(false),
         ..Remember::default()

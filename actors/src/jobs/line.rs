@@ -31,14 +31,19 @@ impl Line {
 
     /// The next job may go out; its thread waits until it is settled.
     pub fn take(&mut self) -> Option<Ticket> {
-        let stream = self.idle.pop(|_, _, _| true)?;
-        let thread = self.threads.get_mut(&stream)?;
-        let ticket = thread.pop_front()?;
-        if thread.is_empty() {
-            self.threads.remove(&stream);
+        loop {
+            let stream = self.idle.pop(|_, _, _| true)?;
+            // A turn is left over where a job was settled under another namespace than it was put under.
+            let Some(thread) = self.threads.get_mut(&stream).filter(|_| !self.out.contains_key(&stream)) else {
+                continue;
+            };
+            let Some(ticket) = thread.pop_front() else { continue };
+            if thread.is_empty() {
+                self.threads.remove(&stream);
+            }
+            self.out.insert(stream, ticket.job);
+            return Some(ticket);
         }
-        self.out.insert(stream, ticket.job);
-        Some(ticket)
     }
 
     /// A job that went out did not arrive: it is the first of its thread again.
@@ -66,7 +71,7 @@ impl Line {
         thread.get_mut().retain(|waiting| waiting.job != ticket.job);
         if thread.get().is_empty() {
             thread.remove();
-            self.idle.retain(|waiting| *waiting != stream);
+            self.idle.retain_of(&ticket.namespace, &ticket.place.key.scope, |waiting| *waiting != stream);
         }
     }
 
@@ -152,6 +157,19 @@ pub(super) mod tests {
         line.put(ticket(1, 10, 3));
         assert!(line.is_ready());
         assert_eq!(taken(&mut line), Some(3));
+    }
+
+    // A namespace that could not be read when a job was put may be known when it is settled.
+    #[test]
+    fn a_turn_that_is_left_over_holds_nobody_up() {
+        let mut line = Line::default();
+        let first = ticket(1, 10, 1);
+        line.put(first);
+        line.settled(Ticket { namespace: [1; 16], ..first });
+        line.put(ticket(1, 10, 2));
+        line.put(ticket(1, 10, 3));
+        line.put(ticket(2, 20, 4));
+        assert_eq!((taken(&mut line), taken(&mut line), taken(&mut line)), (Some(2), Some(4), None));
     }
 
     // The log and the queue are told of the same end by different ways; the second telling must free nothing.

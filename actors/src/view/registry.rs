@@ -67,6 +67,12 @@ const DROPPED_PART: u64 = 8;
 const HELD_PART: u64 = 8;
 const HELD_BYTES_MAX: u64 = 16 << 20;
 
+/// What an event that comes in while its profile is loaded may take: by itself, for each byte of its content, and this part of what is
+/// folded, by which its tables grow.
+const SLACK_BYTES: u64 = 4 << 10;
+const SLACK_PER_BYTE: u64 = 8;
+const SLACK_PART: u64 = 4;
+
 /// The loaded views.
 pub struct Registry {
     log: Log,
@@ -171,6 +177,9 @@ impl Registry {
                 CellState::Empty(meanwhile) => meanwhile.clear(),
             }
             let state = self.fold(place, self.log.head()).await?;
+            if let Some(slack) = cell.slack(&state.0) {
+                self.room.make(slack);
+            }
             if let Some(views) = cell.enliven(ProfileViews::new(place, state), &self.log, &self.room)? {
                 if let Some(embed) = self.embed.as_ref().filter(|_| views.has_queued()) {
                     embed.put(&views);
@@ -403,12 +412,21 @@ impl Cell {
         }
     }
 
+    /// What the events that were committed meanwhile may take, if there are any: what grows by them grows by parts of what it is.
+    fn slack(&self, folded: &State) -> Option<u64> {
+        let held = lock(&self.state);
+        let CellState::Empty(meanwhile) = &*held else { return None };
+        let each = |event: &Stored| SLACK_BYTES + SLACK_PER_BYTE * u64::from(event.head.content_bytes);
+        let events: u64 = meanwhile.iter().map(each).sum();
+        (events > 0).then(|| events + folded.bytes() as u64 / SLACK_PART)
+    }
+
     /// Puts loaded views in, with what was committed while they were folded; none if the cell was taken out meanwhile.
     fn enliven(&self, views: ProfileViews, log: &Log, room: &Room) -> Result<Option<Arc<ProfileViews>>, NotLoaded> {
         let mut held = lock(&self.state);
         let CellState::Empty(meanwhile) = &mut *held else { return Ok(None) };
         for event in std::mem::take(meanwhile) {
-            // Room is not made here, where a cell is held that whoever makes room looks at.
+            // Room is not made here, where a cell is held that whoever makes room looks at, but for most of it before.
             match views.apply(log, &event, &|_| false) {
                 Ok(Applied::NoRoom) => return Err(NotLoaded::Budget { budget: room.budget.max() }),
                 Ok(_) => {}

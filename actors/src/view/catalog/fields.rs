@@ -16,10 +16,13 @@ const FIELD_BYTES: usize = 96;
 /// Objects kept before it is first looked for those that no document has any more.
 const PURGE_FROM: usize = 64;
 
+/// An object as long as a document has it, and what it takes.
+type Known = (Weak<Map<String, Value>>, usize);
+
 /// All of them. An object goes with the last document that has it; here only a digest of it stays until the next purge.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    by_text: HashMap<[u8; 32], Weak<Map<String, Value>>>,
+    by_text: HashMap<[u8; 32], Known>,
     purge_at: usize,
     bytes: usize,
 }
@@ -31,7 +34,7 @@ impl Pool {
             return None;
         }
         let digest = *blake3::hash(text.as_bytes()).as_bytes();
-        if let Some(known) = self.by_text.get(&digest).and_then(Weak::upgrade) {
+        if let Some(known) = self.by_text.get(&digest).and_then(|(fields, _)| fields.upgrade()) {
             return Some(known);
         }
         let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
@@ -39,9 +42,13 @@ impl Pool {
             return None;
         }
         self.purge();
-        self.bytes += fields.len() * FIELD_BYTES;
+        let bytes = text.len() + fields.len() * FIELD_BYTES;
         let fields = Arc::new(fields);
-        self.by_text.insert(digest, Arc::downgrade(&fields));
+        self.bytes += bytes;
+        if let Some((_, before)) = self.by_text.insert(digest, (Arc::downgrade(&fields), bytes)) {
+            // The same text came back after its last document had gone.
+            self.bytes -= before;
+        }
         Some(fields)
     }
 
@@ -51,17 +58,17 @@ impl Pool {
             return;
         }
         let mut bytes = 0;
-        self.by_text.retain(|_, fields| {
-            let alive = fields.upgrade();
-            bytes += alive.as_ref().map_or(0, |fields| fields.len() * FIELD_BYTES);
-            alive.is_some()
+        self.by_text.retain(|_, (fields, each)| {
+            let alive = fields.strong_count() > 0;
+            bytes += if alive { *each } else { 0 };
+            alive
         });
         (self.bytes, self.purge_at) = (bytes, 2 * self.by_text.len());
     }
 
     /// Estimate for the memory budget.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes + self.by_text.len() * size_of::<([u8; 32], Weak<()>)>()
+        self.bytes + self.by_text.len() * size_of::<([u8; 32], Known)>()
     }
 }
 
@@ -90,5 +97,17 @@ mod tests {
         }
         assert!(pool.by_text.len() <= PURGE_FROM && pool.bytes() < 20_000, "{}", pool.by_text.len());
         assert!(Arc::ptr_eq(&kept, &pool.get(r#"{"kept":1}"#).unwrap()));
+    }
+
+    // A client that saves and forgets the same again and again must not use the budget up.
+    #[test]
+    fn what_comes_back_is_counted_once() {
+        let mut pool = Pool::default();
+        let text = r#"{"source":"chat"}"#;
+        drop(pool.get(text).unwrap());
+        let bytes = pool.bytes();
+        assert!(bytes > text.len());
+        (0..10_000).for_each(|_| drop(pool.get(text).unwrap()));
+        assert_eq!(pool.bytes(), bytes);
     }
 }

@@ -138,8 +138,12 @@ impl Line {
 
     /// Whether a search waits for another profile than this, and nobody works on that one.
     pub(super) fn is_urgent_but(&self, scope: Scope) -> bool {
-        let waited_for = |views: &Arc<ProfileViews>| self.urgent.contains_key(&views.place.key.scope);
-        !self.urgent.contains_key(&scope) && self.stored.iter().chain(self.behind.iter()).any(waited_for)
+        if self.urgent.is_empty() || self.urgent.contains_key(&scope) {
+            return false;
+        }
+        let waited_for =
+            |views: &Arc<ProfileViews>| self.urgent.contains_key(&views.place.key.scope) && !views.is_released();
+        self.stored.iter().chain(self.behind.iter()).any(waited_for)
     }
 
     fn join(&mut self, lane: Lane, views: Arc<ProfileViews>) {
@@ -158,7 +162,6 @@ impl Line {
         if self.closed {
             return Next::Closed;
         }
-        self.forget_released();
         let may_store = self.storing < self.storing_max && !(self.stored.is_empty() && self.behind.is_empty());
         if (!may_store || self.in_a_row < QUESTIONS_IN_A_ROW)
             && let Some(asked) = self.pop()
@@ -170,7 +173,8 @@ impl Line {
                 self.storing += 1;
                 Next::Turn(views, lane)
             }
-            None => Next::Nothing,
+            // All that was in line may have been released meanwhile.
+            None => self.pop().map_or(Next::Nothing, Next::Question),
         }
     }
 
@@ -198,7 +202,7 @@ impl Line {
         if self.storing >= self.storing_max {
             return None;
         }
-        if self.hurried < URGENT_IN_A_ROW {
+        if self.hurried < URGENT_IN_A_ROW && !self.urgent.is_empty() {
             // In turn: a search of the past, or of what is embedded anew, waits for what is behind.
             let lanes = if self.hurried.is_multiple_of(2) {
                 [Lane::Stored, Lane::Behind]
@@ -206,7 +210,7 @@ impl Line {
                 [Lane::Behind, Lane::Stored]
             };
             for lane in lanes {
-                if let Some(views) = self.next_hurried(lane) {
+                if let Some(views) = self.take(lane, true) {
                     self.hurried += 1;
                     return Some((views, lane));
                 }
@@ -215,18 +219,24 @@ impl Line {
         self.hurried = 0;
         let behind = self.stored.is_empty() || (self.turns >= TURNS_IN_A_ROW && !self.behind.is_empty());
         self.turns = if behind { 0 } else { self.turns + 1 };
-        let lane = if behind { Lane::Behind } else { Lane::Stored };
-        self.lane(lane).pop(|_, _, _| true).map(|views| (views, lane))
+        let lanes = if behind { [Lane::Behind, Lane::Stored] } else { [Lane::Stored, Lane::Behind] };
+        lanes.into_iter().find_map(|lane| Some((self.take(lane, false)?, lane)))
     }
 
-    /// The next in a lane that a search waits for.
-    fn next_hurried(&mut self, lane: Lane) -> Option<Arc<ProfileViews>> {
+    /// The next in a lane; if it is `hurried`, that a search waits for. Views that are not kept up any more leave it in passing.
+    fn take(&mut self, lane: Lane, hurried: bool) -> Option<Arc<ProfileViews>> {
         let urgent = &self.urgent;
-        let lane = match lane {
+        let waiting = match lane {
             Lane::Stored => &mut self.stored,
             Lane::Behind => &mut self.behind,
         };
-        lane.pop(|_, scope, _| urgent.contains_key(scope))
+        loop {
+            let views = waiting.pop(|_, scope, _| !hurried || urgent.contains_key(scope))?;
+            if !views.is_released() {
+                return Some(views);
+            }
+            self.known.remove(&address(&views));
+        }
     }
 
     /// A turn has ended. Whether a thread is to be woken, since the profile is in line again.
@@ -251,23 +261,6 @@ impl Line {
         }
     }
 
-    /// Views that are not kept up any more would only take memory here.
-    fn forget_released(&mut self) {
-        for lane in [&mut self.stored, &mut self.behind] {
-            if !lane.iter().any(|views| views.is_released()) {
-                continue;
-            }
-            let known = &mut self.known;
-            lane.retain(|views| {
-                let released = views.is_released();
-                if released {
-                    known.remove(&address(views));
-                }
-                !released
-            });
-        }
-    }
-
     fn lane(&mut self, lane: Lane) -> &mut Turns<Arc<str>, Scope, Arc<ProfileViews>> {
         match lane {
             Lane::Stored => &mut self.stored,
@@ -279,4 +272,62 @@ impl Line {
 /// Of views that somebody holds, so that no others can have the same.
 fn address(views: &Arc<ProfileViews>) -> usize {
     Arc::as_ptr(views).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_events::ids::{Partition, Slot, StreamId, StreamKey};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        domain::Place,
+        view::{
+            State,
+            budget::{Budget, Counted},
+        },
+    };
+
+    fn views(profile: u128) -> Arc<ProfileViews> {
+        let (scope, stream) = (Scope(Uuid::from_u128(profile)), StreamId(Uuid::from_u128(profile)));
+        let place = Place { key: StreamKey { partition: Partition(0), scope, stream }, scope_slot: Slot(1) };
+        Arc::new(ProfileViews::new(place, (State::new(None), Counted::nothing(&Budget::new(1_000)))))
+    }
+
+    // A profile that was dropped while it waited has nobody who waits for its vectors, and takes nobody's turn.
+    #[test]
+    fn who_was_released_leaves_the_line_in_passing() {
+        let mut line = Line::new(1, 100);
+        let (gone, waited_for, here) = (views(1), views(2), views(3));
+        assert!(line.put(&gone, Lane::Stored) && line.put(&waited_for, Lane::Stored) && line.put(&here, Lane::Behind));
+        line.hurry(waited_for.place.key.scope);
+        assert!(line.is_urgent_but(here.place.key.scope));
+        gone.release();
+        waited_for.release();
+        assert!(!line.is_urgent_but(here.place.key.scope));
+        let Next::Turn(next, Lane::Behind) = line.next() else { panic!("one is left") };
+        assert!(Arc::ptr_eq(&next, &here));
+        assert!(!line.back(next, Lane::Behind));
+        assert!(line.known.is_empty());
+    }
+
+    // What is not there any more must not keep a question from being answered.
+    #[test]
+    fn questions_go_on_when_all_else_was_released() {
+        let mut line = Line::new(1, 100);
+        let gone = views(1);
+        let mut answers = Vec::new();
+        for _ in 0..=QUESTIONS_IN_A_ROW {
+            let (answer, answered) = oneshot::channel();
+            let asked = Asked { text: "what?".to_owned(), purpose: Purpose::Query, answer };
+            line.ask((Arc::clone(&gone.namespace), gone.place.key.scope), asked).expect("room");
+            answers.push(answered);
+        }
+        assert!(line.put(&gone, Lane::Stored));
+        gone.release();
+        for _ in 0..=QUESTIONS_IN_A_ROW {
+            assert!(matches!(line.next(), Next::Question(_)));
+        }
+        assert!(matches!(line.next(), Next::Nothing));
+    }
 }

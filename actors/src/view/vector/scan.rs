@@ -55,8 +55,8 @@ impl Vectors {
         let (mut near, mut asked): (Vec<(u32, f32)>, usize) = (Vec::new(), 0);
         let mut kept = Kept::new(keep);
         loop {
-            // The next nearest, as many again as are asked about already.
-            let further = (asked.max(take) + take).min(rough.len());
+            // The next nearest, as many again as are asked about already: a filter that keeps the farthest is met in few steps.
+            let further = (2 * asked).max(2 * take).min(rough.len());
             if asked < further && further < rough.len() {
                 rough[asked..].select_nth_unstable_by(further - asked, best_first);
             }
