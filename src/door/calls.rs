@@ -21,7 +21,8 @@ use memlog_actors::{
 use tokio::sync::watch;
 
 use super::{
-    BODIES_KIB_MAX, COMMANDS_WORKING_MAX, DECODE_INLINE_BYTES_MAX, READS_WORKING_MAX, RESTART_RETRY_MS, SHED_RETRY_MS,
+    BODIES_KIB_MAX, COMMANDS_WORKING_MAX, DECODE_INLINE_BYTES_MAX, QUESTIONS_WORKING_MAX, READS_WORKING_MAX,
+    RESTART_RETRY_MS, SHED_RETRY_MS,
     shares::{Lanes, Part, Room},
     table::{Call, Kind, Reply, Row},
 };
@@ -46,6 +47,8 @@ pub struct Calls {
     waits: Arc<Room>,
     bodies_kib: Arc<Room>,
     reads: Arc<Lanes>,
+    /// Apart from the other reads: while a model is slow or hangs, these wait for it, and must not keep those waiting.
+    questions: Arc<Lanes>,
     commands: Arc<Lanes>,
     shed: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
@@ -81,6 +84,7 @@ impl Calls {
             waits: Room::new(calls_max),
             bodies_kib: Room::new(BODIES_KIB_MAX),
             reads: Lanes::new(READS_WORKING_MAX),
+            questions: Lanes::new(QUESTIONS_WORKING_MAX),
             commands: Lanes::new(COMMANDS_WORKING_MAX),
             shed: Arc::default(),
             phase,
@@ -146,12 +150,12 @@ impl Calls {
             (true, Kind::Read) => (Phase::Closing, closing()),
             _ => (Phase::Cut, cut()),
         };
+        // Who waits for minutes would hold a turn for as long.
+        let lanes = (!waits).then(|| self.lanes(row));
         let work = async {
-            // Who waits for minutes would hold a turn for as long.
-            let _turn = match (waits, row.kind) {
-                (true, _) => None,
-                (false, Kind::Read) => Some(self.reads.turn(&context.namespace, &profile).await),
-                (false, Kind::Command) => Some(self.commands.turn(&context.namespace, &profile).await),
+            let _turn = match lanes {
+                Some(lanes) => Some(lanes.turn(&context.namespace, &profile).await),
+                None => None,
             };
             call.run(&self.system, &context).await
         };
@@ -159,6 +163,14 @@ impl Calls {
             biased;
             reply = work => reply,
             () = reached(self.phase.clone(), stop) => Err(stopped),
+        }
+    }
+
+    fn lanes(&self, row: &Row) -> &Arc<Lanes> {
+        match row.kind {
+            Kind::Read if row.asks_model => &self.questions,
+            Kind::Read => &self.reads,
+            Kind::Command => &self.commands,
         }
     }
 }

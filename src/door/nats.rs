@@ -312,9 +312,7 @@ impl Station {
     async fn receive(&self, message: Message) {
         let came = Instant::now();
         if message.reply.as_ref().is_some_and(|to| !reply::may_answer(to)) {
-            let error = ApiError::invalid("reply", "answers go to inboxes alone; nothing was done");
-            let answerer = Answerer { reply: None, ..self.answerer(&message, None, came) };
-            return answerer.send(Err(error)).await;
+            return self.leave_undone(&message, came).await;
         }
         let found = Address::parse(&message.subject).map(|address| (address, TABLE.place(address.name)));
         let Some((address, Some(place))) = found else {
@@ -343,6 +341,21 @@ impl Station {
             answerer.send(result).await;
             drop(work);
         });
+    }
+
+    /// Of a request whose answer would be an order in memlog's name. Nobody can be told but who reads the log; the subject that it asked
+    /// for is the caller's word.
+    async fn leave_undone(&self, message: &Message, came: Instant) {
+        let place = Address::parse(&message.subject).and_then(|address| TABLE.place(address.name));
+        let verb = place.map_or_else(|| "unknown".to_owned(), |place| format!("{:?}", TABLE.rows()[place]));
+        tracing::warn!(
+            verb,
+            "a request asks for its answer on a subject of memlog's or of the NATS server's; it is not done"
+        );
+        let error =
+            ApiError::invalid("reply", "no answer goes to subjects that begin with memlog. or $; nothing was done");
+        let answerer = Answerer { reply: None, ..self.answerer(message, None, came) };
+        answerer.send(Err(error)).await;
     }
 
     fn answerer(&self, message: &Message, place: Option<usize>, came: Instant) -> Answerer {
