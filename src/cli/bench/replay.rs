@@ -51,7 +51,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Part, Fail> {
         chart.add("a scan of its rows", true, *size as f64, scan.p50());
     }
     let about = "events read back, and the first search after a start; files in the system's cache".to_owned();
-    Ok(Part { name: "replay", about, counts: "events", figures, took_s: 0.0, charts: vec![chart] })
+    Ok(Part { name: "replay", about, counts: "events, records", figures, took_s: 0.0, charts: vec![chart] })
 }
 
 fn replayed(folder: &Path, events: usize, rounds: usize) -> Result<Vec<Figure>, Fail> {

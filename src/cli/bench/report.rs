@@ -110,8 +110,8 @@ impl Figure {
         match self.reach {
             None => String::new(),
             Some(Reach::Within(times)) => format!("within {times}x"),
-            Some(Reach::AtMost(most)) => format!("under {}", amount(most, self.unit)),
-            Some(Reach::AtLeast(least)) => format!("over {}", amount(least, self.unit)),
+            Some(Reach::AtMost(most)) => format!("at most {}", amount(most, self.unit)),
+            Some(Reach::AtLeast(least)) => format!("at least {}", amount(least, self.unit)),
             Some(Reach::Over(most)) => format!("{} over it", amount(most, self.unit)),
             Some(Reach::Recall(least)) => format!("recall {least:.2}"),
         }
@@ -258,12 +258,14 @@ mod tests {
         let few = Figure::new("saves", 10, A_SECOND, 500.0).beside("redb", 1_000.0);
         assert_eq!(few.times_the_limit, Some(2.0));
         assert_eq!(few.clone().reaching(Reach::Within(2.0)).reached, Some(true));
-        assert_eq!(few.reaching(Reach::Within(1.9)).reached, Some(false));
+        assert_eq!(few.clone().reaching(Reach::Within(1.9)).reached, Some(false));
         assert_eq!(slow.clone().reaching(Reach::Over(2.0)).mark(), "PASS");
         assert_eq!(slow.clone().reaching(Reach::Over(1.0)).mark(), "miss");
         assert_eq!(slow.clone().reaching(Reach::AtMost(3.0)).reached, Some(false));
         assert_eq!(slow.clone().reaching(Reach::Recall(0.9)).reached, Some(false));
-        assert_eq!(slow.recalling(0.95).reaching(Reach::Recall(0.9)).reached, Some(true));
+        assert_eq!(slow.clone().recalling(0.95).reaching(Reach::Recall(0.9)).reached, Some(true));
+        assert_eq!(slow.clone().reaching(Reach::AtMost(3.0)).meant(), "at most 3.00 ms");
+        assert_eq!(few.reaching(Reach::AtLeast(600.0)).meant(), "at least 600/s");
         // Nothing to hold it beside.
         assert_eq!(Figure::new("x", 1, MS, 1.0).reaching(Reach::Within(9.0)).reached, Some(false));
         assert_eq!(Figure::new("x", 1, MS, 1.0).reaching(Reach::Over(9.0)).reached, Some(false));

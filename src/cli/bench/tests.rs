@@ -22,7 +22,9 @@ async fn rows(section: Section) -> Vec<String> {
     let report = bench.report(&[section]).await.unwrap();
     let [part] = &report.sections[..] else { panic!("one section") };
     for figure in &part.figures {
-        assert!(figure.median > 0.0, "{figure:?}");
+        // What the process has grown by may be nothing: it had room left.
+        let is_growth = figure.what.starts_with("memory a ");
+        assert!(is_growth || figure.median > 0.0, "{figure:?}");
         assert!(figure.p99.is_none_or(|p99| p99 >= figure.median), "{figure:?}");
         assert!(figure.limit.as_ref().is_none_or(|limit| limit.value > 0.0), "{figure:?}");
         assert!(figure.recall.is_none_or(|recall| (0.5..=1.0).contains(&recall)), "{figure:?}");
