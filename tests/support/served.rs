@@ -87,6 +87,7 @@ impl Embedder for Words {
 }
 
 /// Every message but the system's is a fact.
+#[derive(Default)]
 pub struct EachTurn(pub Arc<Gate>);
 
 impl Extractor for EachTurn {
@@ -107,6 +108,26 @@ impl Extractor for EachTurn {
 
     fn classify(&self, content: &str) -> (RecordType, String) {
         (RecordType::Fact, content.chars().take(80).collect())
+    }
+}
+
+/// A word that no extraction gets past.
+pub const UNREADABLE: &str = "unreadable";
+
+/// The same, but for conversations with [`UNREADABLE`] in them: their jobs fail for good, and can be tried again.
+#[derive(Default)]
+pub struct Fickle(EachTurn);
+
+impl Extractor for Fickle {
+    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
+        if work.turns.iter().any(|turn| turn.text.contains(UNREADABLE)) {
+            return Err(ExtractFailed::lasting("unreadable"));
+        }
+        self.0.extract(work)
+    }
+
+    fn classify(&self, content: &str) -> (RecordType, String) {
+        self.0.classify(content)
     }
 }
 

@@ -196,6 +196,17 @@ impl Crowded {
         turnstile.passed.load(Ordering::SeqCst) - before
     }
 
+    /// Hundreds wait for a model that answers nobody; a page of the crowd's own profile is answered all the same.
+    async fn reads_what_asks_no_model(&self) {
+        // The crowd has all of its profile's places. These make room, and nobody of it comes again.
+        self.model.allow(10);
+        until("the model is shut again", || async { self.model.holds() }).await;
+        let page = profile::Memories { profile: "crowd".to_owned(), ..profile::Memories::default() };
+        until("a page is answered", || async { self.memlog.client.call(&of("loud"), &page).await.is_ok() }).await;
+        assert!(self.model.holds(), "the model was not shut");
+        assert!(self.memlog.serving.node().door.calls().working > 100, "the crowd is still there");
+    }
+
     /// Everybody of the crowd that found a place is done as well.
     async fn over(mut self) {
         self.model.open();
@@ -226,6 +237,7 @@ async fn a_crowd_of_searches_is_not_waited_for() {
         assert!(before <= AHEAD_MAX, "{before} of the crowd went before the quiet one of {namespace}");
     }
     assert!(crowded.answered.load(Ordering::SeqCst) < CROWD, "the crowd is still there");
+    crowded.reads_what_asks_no_model().await;
     crowded.over().await;
 }
 

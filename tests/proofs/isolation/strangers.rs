@@ -7,6 +7,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Mutex,
+    time::Duration,
 };
 
 use futures::{FutureExt, StreamExt};
@@ -27,6 +28,8 @@ use super::{
 
 /// Random worlds tried.
 const CASES: u32 = 3;
+/// How long the feed may be silent before it has told of the last event.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Every so many steps of an owner somebody else reads something.
 const READ_EVERY: usize = 3;
 
@@ -82,7 +85,7 @@ async fn tried(world: &World, seed: u64, shape: &[usize], played: &Mutex<BTreeSe
     // The feed is behind the replies: when it has told of the last event, it has told of all.
     let last = world.memlog.serving.system().health().seq;
     let mut events = 0;
-    while let Some(message) = told.next().await {
+    while let Some(message) = tokio::time::timeout(SILENCE_MAX, told.next()).await.expect("the feed tells of all") {
         let told = format!("{} {}", message.subject, String::from_utf8_lossy(&message.payload));
         let mut parts = message.subject.split('.').skip(2);
         let (namespace, noun) = (parts.next().unwrap_or_default().to_owned(), parts.next().unwrap_or_default());

@@ -1,5 +1,6 @@
 //! The permissions that `deploy` hands out, on a real nats-server with those very files: node and workers can do their work, a tenant
-//! reaches its own and nothing else, and memlog does for nobody what the fence forbids.
+//! publishes and hears its own and nothing else, and memlog answers on no subject of its own or of the server, where an answer would be an
+//! order. On any other it answers: another's inbox is fenced by its name alone, which cannot be guessed.
 
 use std::{path::Path, process::Stdio, sync::Arc, time::Duration};
 
@@ -165,7 +166,7 @@ const TENANT_NEVER_HEARS: [&str; 16] = [
 
 /// A fence with a hole would show one tenant another's memories; one too narrow would leave it without answers.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tenant_reaches_its_own_and_nothing_else() {
+async fn a_tenant_publishes_and_hears_its_own_and_nothing_else() {
     let Some(nats) = Shipped::start().await else { return };
     let data = tempfile::tempdir().unwrap();
     let memlog = Memlog::open_as(data.path(), nats.options("memlog"), Limits { workers: 0, ..Limits::default() }).await;

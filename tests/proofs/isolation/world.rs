@@ -7,21 +7,16 @@ use std::{
 
 use async_nats::{HeaderMap, Request};
 use memlog::door::connect;
-use memlog_actors::{
-    limits::Limits,
-    port::{ExtractFailed, Extracted, Extractor, RecordType, Work},
-};
+use memlog_actors::limits::Limits;
 use serde_json::{Map, Value, json};
 
 use super::script::{By, Step};
 use crate::support::{
     Nats,
     images::{base64, dot},
-    served::{EachTurn, Memlog, Words},
+    served::{Fickle, Memlog, UNREADABLE, Words},
 };
 
-/// A word that no extraction gets past: its job fails for good.
-pub(super) const UNREADABLE: &str = "unreadable";
 /// What every mark begins and ends with; between them are [`INNER`] letters without `q` and `z`.
 const OPEN: &str = "zq";
 const CLOSE: &str = "qz";
@@ -209,7 +204,7 @@ impl World {
     /// The same on what another has left.
     pub(super) async fn open(nats: Nats, data: tempfile::TempDir, limits: Limits) -> Self {
         let embedder = Arc::new(Words(Arc::default()));
-        let extractor = Arc::new(Fickle(EachTurn(Arc::default())));
+        let extractor = Arc::new(Fickle::default());
         let options = connect::Options::url(nats.url());
         let memlog = Memlog::open_with(data.path(), options, limits, Some(embedder), extractor).await;
         Self { memlog, nats, data }
@@ -253,22 +248,6 @@ impl World {
         }
         let reply = self.ask(&actor.namespace, step.verb, &headers, &body).await;
         (body, reply)
-    }
-}
-
-/// A fact for every message, but for what cannot be read.
-struct Fickle(EachTurn);
-
-impl Extractor for Fickle {
-    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
-        if work.turns.iter().any(|turn| turn.text.contains(UNREADABLE)) {
-            return Err(ExtractFailed::lasting("unreadable"));
-        }
-        self.0.extract(work)
-    }
-
-    fn classify(&self, content: &str) -> (RecordType, String) {
-        self.0.classify(content)
     }
 }
 
