@@ -272,6 +272,9 @@ pub struct NarrationFailed {
     pub code: &'static str,
 }
 
+/// Parts of a question: more have no room among the first ten hits.
+pub const PARTS_MAX: usize = 4;
+
 /// Writes texts of its own out of what it is given. Where there is none, or where it fails, the local texts do. Calls block.
 pub trait Narrator: Send + Sync + 'static {
     /// What a session has been about so far.
@@ -279,6 +282,12 @@ pub trait Narrator: Send + Sync + 'static {
     /// What a new memory says of older ones: indices into `known`, each at most once. By default, and where nothing is sure, nothing.
     fn relate(&self, new: &str, known: &[String]) -> Result<Vec<(usize, Relation)>, NarrationFailed> {
         _ = (new, known);
+        Ok(Vec::new())
+    }
+    /// The simpler questions that have to be answered before this one can be, each understood by itself, at most [`PARTS_MAX`]. By
+    /// default, and of a question that is simple already, none.
+    fn parts(&self, question: &str) -> Result<Vec<String>, NarrationFailed> {
+        _ = question;
         Ok(Vec::new())
     }
     /// The answer, resting on the sources alone; empty if they do not answer.

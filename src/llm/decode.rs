@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use jiff::{Timestamp, civil, tz::TimeZone};
 use memlog_actors::{
     domain::text::normalised,
-    limits::{CAPTION_CHARS_MAX, CONTENT_BYTES_MAX},
-    port::{RecordType, Relation, Sentence},
+    limits::{CAPTION_CHARS_MAX, CONTENT_BYTES_MAX, QUERY_BYTES_MAX},
+    port::{PARTS_MAX, RecordType, Relation, Sentence},
     recall::one_line,
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -127,6 +127,12 @@ struct Answered {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct TakenApart {
+    questions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Cited {
     text: String,
     sources: Vec<usize>,
@@ -155,6 +161,26 @@ pub(super) fn shortened(answer: &str, bytes_before: usize) -> Result<String, Mal
     let text = text.trim().to_owned();
     let plain = !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
     (says_something(&text) && plain && text.len() < bytes_before).then_some(text).ok_or(Malformed)
+}
+
+/// The parts of a question: each can be asked, says something else than the others and than the whole.
+pub(super) fn parts(answer: &str, question: &str) -> Result<Vec<String>, Malformed> {
+    let TakenApart { questions } = read(answer)?;
+    if questions.len() > PARTS_MAX {
+        return Err(Malformed);
+    }
+    let mut asked = BTreeSet::from([normalised(question)]);
+    let mut parts = Vec::with_capacity(questions.len());
+    for part in questions {
+        let part = part.trim();
+        if !says_something(part) || part.len() > QUERY_BYTES_MAX || part.contains(char::is_control) {
+            return Err(Malformed);
+        }
+        if asked.insert(normalised(part)) {
+            parts.push(part.to_owned());
+        }
+    }
+    Ok(parts)
 }
 
 /// The memories.

@@ -7,8 +7,8 @@ use memlog_actors::{
     domain::text::normalised,
     extract,
     port::{
-        ExtractFailed, Extracted, Extractor, NarrationFailed, Narrator, Question, Reading, RecordType, Relation,
-        Sentence, Session, Turn, Work,
+        ExtractFailed, Extracted, Extractor, NarrationFailed, Narrator, PARTS_MAX, Question, Reading, RecordType,
+        Relation, Sentence, Session, Turn, Work,
     },
 };
 use serde_json::json;
@@ -24,6 +24,9 @@ use super::{
 
 /// Bytes that count as one token.
 const TOKEN_BYTES: u64 = 4;
+
+/// The part of an answer's time that taking its question apart may have, as a divisor; the rest is for the answer itself.
+const PARTS_SHARE: u32 = 3;
 
 /// A language model that fills the ports.
 pub(super) struct Model {
@@ -69,8 +72,8 @@ impl Model {
     }
 
     /// For somebody who waits and has a local text to fall back on: one try.
-    fn once(&self, seconds: u64) -> Budget {
-        Budget::new(Duration::from_secs(seconds), self.settings.job_tokens_max, 1)
+    fn once(&self, within: Duration) -> Budget {
+        Budget::new(within, self.settings.job_tokens_max, 1)
     }
 
     fn memories(&self, work: &Work) -> Result<Vec<Extracted>, CallFailed> {
@@ -143,13 +146,13 @@ impl Model {
     fn links(&self, new: &str, known: &[String]) -> Result<Vec<(usize, Relation)>, CallFailed> {
         let data = prompt::relating(new, known, self.settings.input_tokens_max);
         let shown = data["known"].as_array().map_or(0, Vec::len);
-        let mut budget = self.once(self.settings.answer_s_max);
+        let mut budget = self.once(Duration::from_secs(self.settings.answer_s_max));
         let answer = self.client.ask(&prompt::relate(), &data, &mut budget)?;
         Ok(decode::links(&answer, shown)?)
     }
 
     fn kind(&self, content: &str) -> Result<RecordType, CallFailed> {
-        let mut budget = self.once(self.settings.classify_s_max);
+        let mut budget = self.once(Duration::from_secs(self.settings.classify_s_max));
         let answer = self.client.ask(&prompt::classify(), &json!({ "text": content }), &mut budget)?;
         Ok(decode::kind(&answer)?)
     }
@@ -157,9 +160,24 @@ impl Model {
     fn sentences(&self, question: &Question) -> Result<Vec<Sentence>, CallFailed> {
         let data = prompt::question(question, self.settings.input_tokens_max);
         let sources = data["sources"].as_array().map_or(0, Vec::len);
-        let mut budget = self.once(self.settings.answer_s_max);
+        let mut budget = self.once(self.answer_time() - self.parts_time());
         let answer = self.client.ask(&prompt::answer(), &data, &mut budget)?;
         Ok(decode::sentences(&answer, sources, question.sentences_max)?)
+    }
+
+    fn answer_time(&self) -> Duration {
+        Duration::from_secs(self.settings.answer_s_max)
+    }
+
+    fn parts_time(&self) -> Duration {
+        self.answer_time() / PARTS_SHARE
+    }
+
+    fn questions(&self, question: &str) -> Result<Vec<String>, CallFailed> {
+        let mut budget = self.once(self.parts_time());
+        let data = json!({ "question": question, "questions_max": PARTS_MAX });
+        let answer = self.client.ask(&prompt::take_apart(), &data, &mut budget)?;
+        Ok(decode::parts(&answer, question)?)
     }
 
     /// The image counts for nothing in the budget of tokens: what it costs is by its pixels, and only the model knows.
@@ -209,6 +227,10 @@ impl Extractor for Model {
 impl Narrator for Model {
     fn summarise(&self, session: &Session) -> Result<String, NarrationFailed> {
         Ok(self.summary(session)?)
+    }
+
+    fn parts(&self, question: &str) -> Result<Vec<String>, NarrationFailed> {
+        Ok(self.questions(question)?)
     }
 
     fn relate(&self, new: &str, known: &[String]) -> Result<Vec<(usize, Relation)>, NarrationFailed> {

@@ -28,7 +28,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The name of the schema: `memories`, `type`, `summary`, `answer`, `links`, `shortened`, `caption`, ...
+    /// The name of the schema: `memories`, `type`, `summary`, `answer`, `questions`, `links`, `shortened`, `caption`, ...
     pub fn asked(&self) -> &str {
         self.body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default()
     }
@@ -86,6 +86,7 @@ pub fn right(call: &Call) -> Reply {
             json!({ "memories": people.map(fact).collect::<Vec<_>>() })
         }
         "type" => json!({ "type": "task" }),
+        "questions" => json!({ "questions": [] }),
         "links" => json!({ "links": [] }),
         "shortened" => {
             let text = data["text"].as_str().unwrap_or_default();

@@ -28,7 +28,7 @@ mod words;
 pub use clause::Relative;
 pub use corpus::{Corpus, Doc, Scored};
 pub use question::{DateSpan, Precision, Question, matter};
-pub use rank::{Breadth, Hit, rank};
+pub use rank::{Breadth, Hit, among_parts, rank};
 pub use says::Says;
 pub(crate) use words::sentences;
 pub use words::{asks, one_line};

@@ -71,6 +71,16 @@ pub fn rank(question: &Question, corpus: &impl Corpus, breadth: Breadth) -> Vec<
     hits.iter().map(|hit| Hit { doc: hit.doc, score: 1.0 / (1.0 + (-hit.score / 4.0).exp()) }).collect()
 }
 
+/// The hits of a question among those of its parts: what stands first stays first, then come in turn the best of each part and the
+/// others.
+pub fn among_parts(corpus: &impl Corpus, hits: &[Hit], parts: &[Vec<Hit>]) -> Vec<Hit> {
+    let scored = |hits: &[Hit]| hits.iter().map(|hit| Scored { doc: hit.doc, score: hit.score }).collect::<Vec<_>>();
+    let (head, rest) = hits.split_at(HEAD.min(hits.len()));
+    let queues: Vec<_> = parts.iter().map(|part| scored(part)).chain([scored(rest)]).collect();
+    let page = after_head(corpus, &scored(head), &queues);
+    page.into_iter().map(|hit| Hit { doc: hit.doc, score: hit.score }).collect()
+}
+
 /// The candidates in the order of one reading.
 fn read(question: &Question, corpus: &impl Corpus, mut candidates: Candidates, lens: &Lens) -> Vec<Scored> {
     weigh(&mut candidates, lens, corpus.reads_question());
@@ -80,8 +90,7 @@ fn read(question: &Question, corpus: &impl Corpus, mut candidates: Candidates, l
     hits
 }
 
-/// The head of the first reading, then one each of the second, of what the head is linked to, and of the first. No score is above the
-/// one before it, so that they still order the hits.
+/// The head of the first reading, then one each of the second, of what the head is linked to, and of the first.
 fn in_turn(corpus: &impl Corpus, first: &[Scored], second: &[Scored]) -> Vec<Scored> {
     let (head, rest) = first.split_at(HEAD.min(first.len()));
     let listed: BTreeSet<u32> = first.iter().chain(second).map(|hit| hit.doc).collect();
@@ -92,11 +101,16 @@ fn in_turn(corpus: &impl Corpus, first: &[Scored], second: &[Scored]) -> Vec<Sco
             others.take(LINKED_FROM_A_HIT).map(|doc| Scored { doc, score: hit.score })
         })
         .collect();
+    after_head(corpus, head, &[second.to_vec(), linked, rest.to_vec()])
+}
+
+/// The head, then one each of the queues in turn. No score is above the one before it, so that they still order the hits.
+fn after_head(corpus: &impl Corpus, head: &[Scored], queues: &[Vec<Scored>]) -> Vec<Scored> {
     let mut page = Page { corpus, hits: Vec::new(), seen: BTreeSet::new(), told: BTreeSet::new() };
     for hit in head {
         page.add(*hit);
     }
-    let mut queues = [second.iter(), linked.iter(), rest.iter()];
+    let mut queues: Vec<_> = queues.iter().map(|queue| queue.iter()).collect();
     loop {
         let before = page.hits.len();
         for queue in &mut queues {

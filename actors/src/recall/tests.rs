@@ -451,6 +451,28 @@ fn thought_brings_what_words_alone_do_not_and_keeps_what_stood_first() {
 }
 
 #[test]
+fn the_best_of_each_part_comes_after_what_answers_the_whole() {
+    // Why: a question that needs two things found is answered by neither alone; and each thing is listed once.
+    let mut toy = Toy::asked("holiday");
+    let said: Vec<u32> = (0..8).map(|at| toy.say(at, 0, "2024-01-01", &format!("holiday {at}"))).collect();
+    let (one, two) = (toy.say(20, 1, "2024-01-01", "Knees."), toy.say(21, 1, "2024-01-01", "Elbows."));
+    let record = toy.record(&[one], "Bob has knees");
+    let hit = |doc: &u32| Hit { doc: *doc, score: 0.5 };
+    let whole: Vec<Hit> = said.iter().map(hit).collect();
+    // Their scores are of other questions, and order nothing here.
+    let high = |doc: u32| Hit { doc, score: 0.9 };
+    let parts = [vec![high(record), high(said[0])], vec![high(said[1]), high(two), high(one)]];
+    let hits = among_parts(&toy, &whole, &parts);
+    let docs: Vec<u32> = hits.iter().map(|hit| hit.doc).collect();
+    assert_eq!(docs[..4], said[..4]);
+    assert_eq!(docs[4..7], [record, two, said[4]]);
+    assert_eq!(docs.len(), 10, "the record stands for its message: {docs:?}");
+    assert!(hits.is_sorted_by(|one, next| one.score >= next.score), "{hits:?}");
+    // What answers a part alone is found, too.
+    assert_eq!(among_parts(&toy, &[], &parts).first().map(|hit| hit.doc), Some(record));
+}
+
+#[test]
 fn a_document_that_is_gone_has_no_influence() {
     // Why: between the search and the ranking a document may expire; it must not come back as a hit or as a hint.
     struct Gone(Toy, u32);

@@ -19,7 +19,7 @@ use crate::{
     api::{Error, record::ItemType},
     domain::Place,
     extract::dates,
-    recall::{Breadth, Corpus, DateSpan, Hit, Question, Relative, rank},
+    recall::{Breadth, Corpus, DateSpan, Hit, Question, Relative, among_parts, rank},
     view::{
         State,
         catalog::{Catalog, Doc},
@@ -29,6 +29,8 @@ use crate::{
 /// A search, whoever asks.
 pub(crate) struct Asked {
     pub(crate) query: String,
+    /// Simpler questions, whose answers together answer it; found as well.
+    pub(crate) parts: Vec<String>,
     pub(crate) filter: Filter,
     pub(crate) breadth: Breadth,
     pub(crate) limit: usize,
@@ -178,7 +180,25 @@ impl Prepared {
         breadth: Breadth,
         limit: usize,
     ) -> Result<Vec<Hit>, Error> {
-        let mut hits = rank(&self.question, &Bound::new(state, self, filter)?, breadth);
+        self.best_with(&[], state, filter, breadth, limit)
+    }
+
+    /// The same, with the best of its parts among them. CPU-bound.
+    fn best_with(
+        &self,
+        parts: &[Prepared],
+        state: &State,
+        filter: &Filter,
+        breadth: Breadth,
+        limit: usize,
+    ) -> Result<Vec<Hit>, Error> {
+        let bound = Bound::new(state, self, filter)?;
+        let mut hits = rank(&self.question, &bound, breadth);
+        if !parts.is_empty() {
+            let best = |part: &Prepared| part.best(state, filter, Breadth::for_page(limit), limit);
+            let parts = parts.iter().map(best).collect::<Result<Vec<_>, _>>()?;
+            hits = among_parts(&bound, &hits, &parts);
+        }
         hits.truncate(limit);
         Ok(hits)
     }
@@ -235,10 +255,14 @@ impl System {
     ) -> Result<Answered, Error> {
         let mut prepared = self.prepared(&seen, &asked.query, asked.reference).await?;
         prepared.question.dates.extend(times);
+        let mut parts = Vec::with_capacity(asked.parts.len());
+        for part in &asked.parts {
+            parts.push(self.prepared(&seen, part, asked.reference).await?);
+        }
         let mode = prepared.mode();
         let ranked = tokio::task::spawn_blocking(move || {
             let found = seen.read(|state| {
-                let hits = prepared.best(state, &asked.filter, asked.breadth, asked.limit)?;
+                let hits = prepared.best_with(&parts, state, &asked.filter, asked.breadth, asked.limit)?;
                 Ok::<_, Error>((hits, state.catalog.position.0))
             });
             found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode, query: asked.query })

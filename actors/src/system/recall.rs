@@ -24,7 +24,7 @@ use crate::{
     },
     domain::Place,
     limits::TYPES_MAX,
-    port::{Question, RecordType, Sentence, Source},
+    port::{PARTS_MAX, Question, RecordType, Sentence, Source},
     recall::{
         Breadth,
         answer::{self, Length},
@@ -60,7 +60,11 @@ impl System {
         let place = self.inner.profile(context, &request.profile)?;
         let reference = request.reference_date.map(Said::day);
         let quotable = quotes.then(|| filter.clone());
-        let asked = Asked { query: request.query.clone(), filter, breadth, limit, reference };
+        let parts = match level {
+            ThinkingLevel::Low => Vec::new(),
+            ThinkingLevel::Medium | ThinkingLevel::High => self.parts(&request.query).await,
+        };
+        let asked = Asked { query: request.query.clone(), parts, filter, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
         let mut records = self.hits(&place, &answered)?;
         let length = match request.response_length.unwrap_or_default() {
@@ -89,6 +93,20 @@ impl System {
         let candidates: Vec<_> = records.into_iter().map(|hit| candidate(hit.record)).collect();
         let (count, seq, mode) = (candidates.len() as u64, answered.seq, answered.mode.to_owned());
         Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
+    }
+
+    /// The parts of a question, if there is a narrator who can tell; what it says that could not be asked is left out.
+    async fn parts(&self, query: &str) -> Vec<String> {
+        let Some(narrator) = self.inner.narrator.clone() else { return Vec::new() };
+        let text = query.to_owned();
+        let Ok(told) = tokio::task::spawn_blocking(move || narrator.parts(&text)).await else { return Vec::new() };
+        match told {
+            Ok(parts) => parts.into_iter().filter(|part| validate::query(part).is_ok()).take(PARTS_MAX).collect(),
+            Err(failed) => {
+                tracing::debug!(%failed, "a question is not taken apart by the narrator");
+                Vec::new()
+            }
+        }
     }
 
     /// What a narrator answers from the candidates; none if there is no narrator, or if it fails or cites what was not found.

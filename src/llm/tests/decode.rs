@@ -133,3 +133,24 @@ fn an_answer_cites_only_what_was_found() {
         assert_eq!(sentences(&answer(wrong.clone()), 3, 1), Err(Malformed), "{wrong}");
     }
 }
+
+#[test]
+fn parts_of_a_question_can_be_asked_and_say_something_new() {
+    let told = |questions: Value| parts(&json!({ "questions": questions }).to_string(), "Who is older?");
+    assert_eq!(told(json!([" How old is Ann? ", "How old is Bob?", "how old is ann", "Who is older"])), {
+        Ok(vec!["How old is Ann?".to_owned(), "How old is Bob?".to_owned()])
+    });
+    assert_eq!(told(json!([])), Ok(Vec::new()));
+    for wrong in [
+        json!(["?"]),
+        json!([""]),
+        json!([7]),
+        json!(["Who\nis it?"]),
+        json!(["x".repeat(QUERY_BYTES_MAX + 1)]),
+        json!(["a", "b", "c", "d", "e"]),
+        json!("Who is it?"),
+    ] {
+        assert_eq!(told(wrong.clone()), Err(Malformed), "{wrong}");
+    }
+    assert_eq!(parts(r#"{"questions":[],"answer":"Ann"}"#, "Who is older?"), Err(Malformed));
+}

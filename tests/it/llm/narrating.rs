@@ -64,6 +64,49 @@ async fn a_model_answers_when_there_is_time_to_think() {
     system.stop().await;
 }
 
+// Two things have to be found, and neither has a word of the question.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_takes_a_question_apart() {
+    const PARTS: [&str; 2] = ["When was Marta born?", "When was Igor born?"];
+    let world = World::new();
+    let system = world.start().await;
+    let talk = |at: usize| said("user", &format!("Is the older sibling of Tom in town {at}?"));
+    let told = ["Marta was born in 1980.", "Igor was born in 1975."].map(|text| said("user", text));
+    ingest(&system, "family", (0..20).map(talk).chain(told).collect()).await;
+    let found = async |level| {
+        let request = Recall {
+            profile: ALICE.to_owned(),
+            query: "Which sibling of Tom is older?".to_owned(),
+            thinking_level: Some(level),
+            limit: Some(10),
+            ..Recall::default()
+        };
+        let told = system.profile_recall(&acme(), request).await.expect("answered").reply;
+        let has = |word: &str| told.candidates.iter().any(|it| it.summary.contains(word));
+        (has("1980"), has("1975"))
+    };
+    let parts = |questions: serde_json::Value| {
+        world.llm.play(move |call| match call.asked() {
+            "questions" => Reply::Says(json!({ "questions": questions }).to_string()),
+            _ => right(call),
+        });
+    };
+    parts(json!([]));
+    assert_eq!(found(ThinkingLevel::High).await, (false, false));
+    parts(json!(PARTS));
+    assert_eq!(found(ThinkingLevel::Low).await, (false, false));
+    let before = world.llm.calls_of("questions");
+    assert_eq!(before[0].data()["question"], json!("Which sibling of Tom is older?"));
+    for level in [ThinkingLevel::Medium, ThinkingLevel::High] {
+        assert_eq!(found(level).await, (true, true));
+    }
+    assert_eq!(world.llm.calls_of("questions").len(), before.len() + 2, "low asks nobody");
+    // What cannot be asked is no part.
+    parts(json!(["?"]));
+    assert_eq!(found(ThinkingLevel::High).await, (false, false));
+    system.stop().await;
+}
+
 // No failure of the model is one of the caller: the answer is then the one that memlog gives without it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_fails_leaves_the_local_answer() {

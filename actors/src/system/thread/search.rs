@@ -54,7 +54,14 @@ impl System {
             })
             .ok_or_else(|| super::no_thread(&request.thread_id))?;
         let filter = Filter { scope: scope.clone(), ..filter };
-        let asked = Asked { query: request.query, filter, breadth: Breadth::for_page(limit), limit, reference: None };
+        let asked = Asked {
+            query: request.query,
+            parts: Vec::new(),
+            filter,
+            breadth: Breadth::for_page(limit),
+            limit,
+            reference: None,
+        };
         let answered = self.ask_views(here.seen.clone(), asked, here.promised.0, Vec::new()).await?;
         let follow = here.seen.read(|state| {
             let within = Within::new(&state.catalog, &scope);
