@@ -62,7 +62,7 @@ impl System {
         let quotable = quotes.then(|| filter.clone());
         let parts = match level {
             ThinkingLevel::Low => Vec::new(),
-            ThinkingLevel::Medium | ThinkingLevel::High => self.parts(&request.query).await,
+            ThinkingLevel::Medium | ThinkingLevel::High => self.parts_of(&request.query).await,
         };
         let asked = Asked { query: request.query.clone(), parts, filter, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
@@ -96,7 +96,7 @@ impl System {
     }
 
     /// The parts of a question, if there is a narrator who can tell; what it says that could not be asked is left out.
-    async fn parts(&self, query: &str) -> Vec<String> {
+    async fn parts_of(&self, query: &str) -> Vec<String> {
         let Some(narrator) = self.inner.narrator.clone() else { return Vec::new() };
         let text = query.to_owned();
         let Ok(told) = tokio::task::spawn_blocking(move || narrator.parts(&text)).await else { return Vec::new() };

@@ -96,13 +96,15 @@ impl Iterator for OpenedPages<'_> {
     }
 }
 
-/// The most that pages of a profile with so many events and such contents take while it is folded: those that were read ahead, the one
-/// that is being read and the one that is being folded.
+/// The most that pages of a profile with so many events and such contents take while its events are folded: the one that is being folded
+/// and, if there are `many`, those that were read ahead and the one that is being read. Vectors are then read ahead as well.
 pub(super) fn pages_bytes(events: usize, content_bytes: usize, many: bool, dimensions: usize) -> usize {
-    let ahead = |pages: usize| if many { pages + 2 } else { 1 };
-    let vectors = events.min(ahead(VECTOR_PAGES_AHEAD) * PAGE_VECTORS);
-    let vector = if dimensions == 0 { 0 } else { size_of::<(EmbeddingKey, Vec<u8>)>() + dimensions * size_of::<f32>() };
-    content_bytes.min(ahead(EVENT_PAGES_AHEAD) * PAGE_BYTES) + vectors * vector
+    if !many {
+        return content_bytes.min(PAGE_BYTES);
+    }
+    let vectors = if dimensions == 0 { 0 } else { events.min((VECTOR_PAGES_AHEAD + 2) * PAGE_VECTORS) };
+    let vector = size_of::<(EmbeddingKey, Vec<u8>)>() + dimensions * size_of::<f32>();
+    content_bytes.min((EVENT_PAGES_AHEAD + 2) * PAGE_BYTES) + vectors * vector
 }
 
 /// All that the log keeps of a profile, of whichever model.
