@@ -11,6 +11,8 @@ mod world;
 mod changing;
 mod forgetting;
 mod rebuilding;
+mod refusing;
+mod rounds;
 mod soaking;
 mod tampering;
 mod terminating;
