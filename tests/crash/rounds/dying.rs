@@ -24,8 +24,8 @@ async fn cut_short(mut child: Child, rng: &mut Rng) -> bool {
     false
 }
 
-/// Ends the process under load; true if no message of the feed can have been lost on its way.
-pub(super) async fn end(world: &World, served: Served, rng: &mut Rng, tally: &mut Tally) -> bool {
+/// Ends the process under load.
+pub(super) async fn end(world: &World, served: Served, rng: &mut Rng, tally: &mut Tally) {
     let mut count = |what| *tally.kills.entry(what).or_default() += 1;
     match rng.u32(..20) {
         0..2 => {
@@ -34,12 +34,10 @@ pub(super) async fn end(world: &World, served: Served, rng: &mut Rng, tally: &mu
             // What a client holds back until it is connected must not reach the next life.
             served.flush().await;
             served.kill().await;
-            false
         }
         2 => {
             count("SIGTERM");
             served.stop().await;
-            true
         }
         3 => {
             count("the node, during a backup");
@@ -52,12 +50,10 @@ pub(super) async fn end(world: &World, served: Served, rng: &mut Rng, tally: &mu
             let succeeded = backup.wait().await.unwrap().success();
             let holds = holds(world, &target).await;
             assert!(holds || !succeeded, "a backup that succeeded holds; it had ended before the kill: {ended}");
-            true
         }
         _ => {
             count("the node");
             served.kill().await;
-            true
         }
     }
 }

@@ -73,11 +73,9 @@ struct Folder<'w> {
 impl Folder<'_> {
     /// Load, death, a new life, and the look at what is there.
     async fn round(&mut self, served: Served, round: usize, tally: &mut Tally) -> Served {
-        let (whole, tries, ends) = self.load(served, round, tally).await;
-        let feed = self.story.heard().await;
+        let (tries, ends) = self.load(served, round, tally).await;
         dying::between(self.world, &mut self.rng, tally).await;
-        // What lives too short to be looked at told, the next one tells again, or the log has.
-        let between = self.story.heard().await;
+        let feed = self.story.heard().await;
         let served = self.world.serve().await;
         // Free the notes: whose editor is open cannot be known by whoever it keeps out.
         send(&served.client(0), &Said::new("note.editor_close", admin("root"), json!({}))).await.unwrap();
@@ -92,7 +90,7 @@ impl Folder<'_> {
         tally.done += done.iter().filter(|done| **done).count();
         once(&seen);
         races::check(&served, &tries).await;
-        self.story.check(&served, &feed, &between, whole).await;
+        self.story.check(&served, &feed).await;
         proof::other_reads(&reader, &self.hands).await;
         proof::all_living(&reader, &self.hands);
         reader.count(tally);
@@ -107,8 +105,8 @@ impl Folder<'_> {
         served
     }
 
-    /// All clients send until the death; how it ended, what the racers tried, and how each client ended.
-    async fn load(&mut self, served: Served, round: usize, tally: &mut Tally) -> (bool, Vec<races::Try>, Vec<End>) {
+    /// All clients send until the death; what the racers tried, and how each client ended.
+    async fn load(&mut self, served: Served, round: usize, tally: &mut Tally) -> (Vec<races::Try>, Vec<End>) {
         let replies = self.rng.usize(1..REPLIES_MAX);
         let (heard, mut count) = mpsc::channel(replies);
         let (mut working, mut racing) = (JoinSet::new(), JoinSet::new());
@@ -126,7 +124,7 @@ impl Folder<'_> {
             }
         }
         drop(heard);
-        let whole = dying::end(self.world, served, &mut self.rng, tally).await;
+        dying::end(self.world, served, &mut self.rng, tally).await;
         let mut ends = Vec::new();
         while let Some(ended) = working.join_next().await {
             let (mut hand, end) = ended.unwrap();
@@ -141,7 +139,7 @@ impl Folder<'_> {
         while let Some(ended) = racing.join_next().await {
             tries.extend(ended.unwrap());
         }
-        (whole, tries, ends)
+        (tries, ends)
     }
 
     /// The same reads, as the log stood at the end of some earlier round.
