@@ -7,9 +7,10 @@ use std::{
     ops::Bound,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Mutex, RwLock,
         atomic::{AtomicBool, AtomicU64},
     },
+    time::Duration,
 };
 
 use redb::{Database, DatabaseError, ReadableTable, StorageBackend, backends::FileBackend};
@@ -20,9 +21,12 @@ use super::{
     backup::PARTIAL,
     blobs::{Blobs, sync_dir},
     directory,
+    disk::Disk,
     meter::Meter,
+    recover::{ROOM_FILE, guard},
     rows,
     rows::CommitRow,
+    store::Store,
     tables::{Reading, Writing},
     writer::{self, End, Writer},
 };
@@ -81,6 +85,12 @@ pub enum Error {
     /// A backup ended before it was whole; without its log, the vault beside it would be taken for a new one.
     #[error("{} holds a backup that was broken off: delete it and back up anew", .0.display())]
     BrokenOff(PathBuf),
+    /// There is a vault that was used, and no log, or an empty one.
+    #[error("the vault at {} has keys of a log that is not here: restore the log, or take both away", .0.display())]
+    LogMissing(PathBuf),
+    /// Its layout is not one that this version knows.
+    #[error("the log has layout {0} and this memlog knows layout {known}: use a newer memlog", known = FORMAT)]
+    Layout(u32),
     /// The vault belongs to another log.
     #[error("the vault at {} belongs to another log", .0.display())]
     WrongVault(PathBuf),
@@ -119,24 +129,38 @@ impl Log {
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
         }
+        // Left by a process that ended while it looked whether there is room again.
+        drop(fs::remove_file(dir.join(ROOM_FILE)));
         Self::open_on(disks, options)
     }
 
     pub(super) fn open_on(disks: Disks<impl StorageBackend>, options: Options) -> Result<Self, Error> {
-        let mut builder = Database::builder();
-        builder.set_cache_size(options.limits.cache_bytes_max);
         // The vault's lock guards the whole opening; redb takes the log's own.
         if let Ok(false) = disks.vault.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
             return Err(Error::InUse(disks.vault_path));
         }
         forget_half_made(&disks)?;
-        let database = builder.create_with_backend(disks.log).map_err(|error| in_use(error, &options.dir))?;
-        let vault = open_vault(&database, disks.vault, disks.vault_path)?;
+        let disk = at(&options.dir, Disk::new(Box::new(disks.log)))?;
+        let cache_bytes = options.limits.cache_bytes_max;
+        // What the page store makes of damaged pages may be a panic.
+        let opened = guard(|| {
+            let store = Store::open(disk.clone(), cache_bytes);
+            Ok(store.map_err(|error| in_use(error, &options.dir)).and_then(|store| {
+                let vault = open_vault(&store.database(), disks.vault, disks.vault_path)?;
+                let found = survey(&store.database())?;
+                Ok((store, vault, found))
+            }))
+        });
+        let (store, vault, found) = opened??;
+        // Before keys are made: a log that began in memory alone, beside a vault with keys, would be taken for a lost one.
+        if let Some(reason) = disk.adrift() {
+            return Err(Error::Log(super::Error::Disk(reason)));
+        }
         let blobs = at(&options.dir, Blobs::open(&options.dir))?;
-        let found = survey(&database)?;
         vault.start(found.next_slot)?;
+        let retry_ms = options.limits.retry_ms;
         let core = Arc::new(Core {
-            database,
+            store,
             vault,
             blobs,
             dir: options.dir.clone(),
@@ -147,13 +171,22 @@ impl Log {
             tails: found.tails.map(AtomicU64::new),
             hours: Mutex::new(found.hours),
             unsynced: AtomicBool::new(false),
-            failed: OnceLock::new(),
+            failed: RwLock::new(None),
+            queue: Arc::default(),
             #[cfg(test)]
             faults: Default::default(),
         });
-        finish_erasures(&core, found.end.head)?;
-        sweep_blobs(&core)?;
-        let writer = Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end };
+        guard(|| {
+            finish_erasures(&core, found.end.head)?;
+            sweep_blobs(&core)
+        })?;
+        // What the page store wrote while it opened is in memory alone if the disk did not take it.
+        if let Some(reason) = disk.adrift() {
+            return Err(Error::Log(super::Error::Disk(reason)));
+        }
+        let pause = Duration::from_millis(retry_ms);
+        let writer =
+            Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end, pause, doubtful: Vec::new() };
         Ok(Self(Arc::new(at(&options.dir, Handle::start(core, writer))?)))
     }
 }
@@ -199,6 +232,10 @@ fn in_use(error: DatabaseError, path: &Path) -> Error {
 /// Opens the vault that belongs to the log, or makes both know each other if the log is new.
 fn open_vault(database: &Database, disk: Box<dyn StorageBackend>, path: PathBuf) -> Result<Vault, Error> {
     let Some(installation) = fence(database)? else {
+        // Keys are made once the log has begun.
+        if disk.len().map_err(vault::Error::Io)? > vault::FIRST_SLOT * vault::SLOT_BYTES as u64 {
+            return Err(Error::LogMissing(path));
+        }
         let vault = Vault::open(disk, true)?;
         begin(database, vault.installation())?;
         return Ok(vault);
@@ -228,9 +265,14 @@ fn fence(database: &Database) -> Result<Option<Uuid>, Error> {
         return Ok(None);
     };
     let damaged = || Error::Log(super::Error::Row("meta"));
-    let needs = u32::from_le_bytes(needs.try_into().map_err(|_| damaged())?);
+    let number = |row: Vec<u8>| row.try_into().map(u32::from_le_bytes).map_err(|_| damaged());
+    let needs = number(needs)?;
     if needs > READER {
         return Err(Error::Newer { needs, have: READER });
+    }
+    let layout = number(row(rows::META_FORMAT)?.ok_or_else(damaged)?)?;
+    if layout != FORMAT {
+        return Err(Error::Layout(layout));
     }
     let installation = row(rows::META_INSTALLATION)?.ok_or_else(damaged)?;
     Ok(Some(Uuid::from_slice(&installation).map_err(|_| damaged())?))
@@ -252,15 +294,15 @@ fn begin(database: &Database, installation: Uuid) -> Result<(), super::Error> {
     Ok(txn.commit()?)
 }
 
-struct Found {
-    end: End,
+pub(super) struct Found {
+    pub(super) end: End,
     next_slot: u64,
-    tails: [u64; PARTITIONS as usize],
-    hours: BTreeSet<i64>,
+    pub(super) tails: [u64; PARTITIONS as usize],
+    pub(super) hours: BTreeSet<i64>,
 }
 
 /// Finds where everything ends.
-fn survey(database: &Database) -> Result<Found, super::Error> {
+pub(super) fn survey(database: &Database) -> Result<Found, super::Error> {
     let txn = Reading::begin(database)?;
     let state = txn.meta()?.get_owned(rows::META_STATE)?;
     let state = state.filter(|row| row.value().len() == 16);
@@ -286,7 +328,7 @@ fn survey(database: &Database) -> Result<Found, super::Error> {
 }
 
 /// Makes the erasures that the log tells of and the vault may not have made: before this returns, nobody can read.
-fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
+pub(super) fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
     let through = core.vault.erased_through();
     if through > head {
         // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn
