@@ -6,7 +6,6 @@ use fastrand::Rng;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{process::Child, time::timeout};
 
-use super::Tally;
 use crate::world::{Served, World};
 
 /// A short life ends by then, in the middle of whatever it does: opening takes about this long.
@@ -24,23 +23,24 @@ async fn cut_short(mut child: Child, rng: &mut Rng) -> bool {
     false
 }
 
-/// Ends the process under load.
-pub(super) async fn end(world: &World, served: Served, rng: &mut Rng, tally: &mut Tally) {
-    let mut count = |what| *tally.kills.entry(what).or_default() += 1;
+/// What died with which nobody hears the change feed for a while.
+pub(super) const WITH_NATS: &str = "nats-server, then the node";
+
+/// Ends the process under load; what died.
+pub(super) async fn end(world: &World, served: Served, rng: &mut Rng) -> &'static str {
     match rng.u32(..20) {
         0..2 => {
-            count("nats-server, then the node");
             kill_nats(world).await;
             // What a client holds back until it is connected must not reach the next life.
             served.flush().await;
             served.kill().await;
+            WITH_NATS
         }
         2 => {
-            count("SIGTERM");
             served.stop().await;
+            "SIGTERM"
         }
         3 => {
-            count("the node, during a backup");
             let target = world.beside(&format!("backup-{}", rng.u64(..)));
             let target = target.to_string_lossy();
             let mut backup = world.spawn(&["backup", &target]);
@@ -50,30 +50,32 @@ pub(super) async fn end(world: &World, served: Served, rng: &mut Rng, tally: &mu
             let succeeded = backup.wait().await.unwrap().success();
             let holds = holds(world, &target).await;
             assert!(holds || !succeeded, "a backup that succeeded holds; it had ended before the kill: {ended}");
+            "the node, during a backup"
         }
         _ => {
-            count("the node");
             served.kill().await;
+            "the node"
         }
     }
 }
 
-/// What happens between two lives.
-pub(super) async fn between(world: &World, rng: &mut Rng, tally: &mut Tally) {
-    let mut count = |what| *tally.kills.entry(what).or_default() += 1;
+/// What happens between two lives; what died.
+pub(super) async fn between(world: &World, rng: &mut Rng) -> Vec<&'static str> {
+    let mut died = Vec::new();
     match rng.u32(..12) {
         0..3 => {
             for _ in 0..rng.u32(1..3) {
-                count("the node, while it starts");
+                died.push("the node, while it starts");
                 assert!(!cut_short(world.spawn_serve(), rng).await, "memlog does not end by itself");
             }
         }
         3 => {
-            count("a rebuild");
+            died.push("a rebuild");
             cut_short(world.spawn(&["rebuild"]), rng).await;
         }
         _ => {}
     }
+    died
 }
 
 /// Whether a copy is whole; one that is not is opened by nobody.

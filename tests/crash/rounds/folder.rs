@@ -1,6 +1,6 @@
 //! One data folder: its rounds, and the look at all of it after each.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, thread::panicking};
 
 use fastrand::Rng;
 use memlog_actors::api::{job, profile, thread};
@@ -24,9 +24,9 @@ use crate::{
 };
 
 /// Clients with things of their own.
-const HANDS: usize = 16;
+const HANDS: usize = 8;
 /// Replies before a death.
-const REPLIES_MAX: usize = 500;
+const REPLIES_MAX: usize = 400;
 /// How long extraction may take once nobody dies any more. A job whose worker died waits half a minute.
 const QUIET_S: f64 = 100.0;
 
@@ -50,18 +50,33 @@ pub(super) async fn live(seed: u64, rounds: usize, tally: &mut Tally) -> bool {
     let story = Story::new(world.nats().client().await).await;
     let hands = (0..HANDS).map(|number| Hand::new(number, seed.wrapping_mul(0x9e37_79b9))).collect();
     let places: Vec<PathBuf> = [world.stores(), vec![world.log()]].concat();
-    let mut folder = Folder { world: &world, rng, hands, story, places, has_model: llm.is_some() };
+    let mut folder = Folder {
+        seed,
+        round: 0,
+        deaths: Vec::new(),
+        world: &world,
+        rng,
+        hands,
+        story,
+        places,
+        has_model: llm.is_some(),
+    };
     for round in 0..rounds {
-        served = folder.round(served, round, tally).await;
+        folder.round = round;
+        served = folder.round(served, tally).await;
     }
     folder.quiet(&served, tally).await;
-    folder.quiet(&served, tally).await;
+    folder.story.check(&served, true).await;
     served.stop().await;
     tally.events += folder.story.len();
     true
 }
 
 struct Folder<'w> {
+    seed: u64,
+    round: usize,
+    /// What died in which round.
+    deaths: Vec<(usize, &'static str)>,
     world: &'w World,
     rng: Rng,
     hands: Vec<Hand>,
@@ -70,12 +85,35 @@ struct Folder<'w> {
     has_model: bool,
 }
 
+impl Drop for Folder<'_> {
+    /// Says which round it was that failed.
+    fn drop(&mut self) {
+        if panicking() {
+            let Self { seed, round, deaths, .. } = self;
+            eprintln!("FAILED in round {round} of the folder of MEMLOG_CRASH_SEED={seed}; deaths by round: {deaths:?}");
+        }
+    }
+}
+
+/// What a round's load left.
+struct Left {
+    tries: Vec<races::Try>,
+    ends: Vec<End>,
+    died: &'static str,
+}
+
 impl Folder<'_> {
     /// Load, death, a new life, and the look at what is there.
-    async fn round(&mut self, served: Served, round: usize, tally: &mut Tally) -> Served {
-        let (tries, ends) = self.load(served, round, tally).await;
-        dying::between(self.world, &mut self.rng, tally).await;
-        let feed = self.story.heard().await;
+    async fn round(&mut self, served: Served, tally: &mut Tally) -> Served {
+        let Left { tries, ends, died } = self.load(served, tally).await;
+        let heard = died != dying::WITH_NATS;
+        if !heard {
+            self.story.listen(self.world.nats().client().await).await;
+        }
+        for died in [vec![died], dying::between(self.world, &mut self.rng).await].concat() {
+            *tally.kills.entry(died).or_default() += 1;
+            self.deaths.push((self.round, died));
+        }
         let served = self.world.serve().await;
         // Free the notes: whose editor is open cannot be known by whoever it keeps out.
         send(&served.client(0), &Said::new("note.editor_close", admin("root"), json!({}))).await.unwrap();
@@ -90,14 +128,17 @@ impl Folder<'_> {
         tally.done += done.iter().filter(|done| **done).count();
         once(&seen);
         races::check(&served, &tries).await;
-        self.story.check(&served, &feed).await;
+        self.story.check(&served, heard).await;
         proof::other_reads(&reader, &self.hands).await;
         proof::all_living(&reader, &self.hands);
         reader.count(tally);
-        self.then(&served, tally).await;
+        if self.rng.bool() {
+            self.then(&served, tally).await;
+        }
         proof::is_found(&served, &mut self.hands, false).await;
         proof::files_are_sealed(&self.places);
-        for (hand, done) in self.hands.iter_mut().zip(done) {
+        // The first opens the editor of the notes, so it comes last: nobody else is to be kept out.
+        for (hand, done) in self.hands.iter_mut().zip(done).rev() {
             hand.extracted = seen.extracted.get(&hand.letter).cloned().unwrap_or_default();
             hand.repeat(&served.client(0), done).await;
         }
@@ -105,8 +146,8 @@ impl Folder<'_> {
         served
     }
 
-    /// All clients send until the death; what the racers tried, and how each client ended.
-    async fn load(&mut self, served: Served, round: usize, tally: &mut Tally) -> (Vec<races::Try>, Vec<End>) {
+    /// All clients send until the death.
+    async fn load(&mut self, served: Served, tally: &mut Tally) -> Left {
         let replies = self.rng.usize(1..REPLIES_MAX);
         let (heard, mut count) = mpsc::channel(replies);
         let (mut working, mut racing) = (JoinSet::new(), JoinSet::new());
@@ -114,7 +155,7 @@ impl Folder<'_> {
             working.spawn(hand.work(served.client(at), served.death(), heard.clone()));
         }
         for racer in 0..races::RACERS {
-            racing.spawn(races::race(served.client(racer), served.death(), (round, racer), heard.clone()));
+            racing.spawn(races::race(served.client(racer), served.death(), (self.round, racer), heard.clone()));
         }
         for _ in 0..replies {
             tokio::select! {
@@ -124,7 +165,7 @@ impl Folder<'_> {
             }
         }
         drop(heard);
-        dying::end(self.world, served, &mut self.rng, tally).await;
+        let died = dying::end(self.world, served, &mut self.rng).await;
         let mut ends = Vec::new();
         while let Some(ended) = working.join_next().await {
             let (mut hand, end) = ended.unwrap();
@@ -139,7 +180,7 @@ impl Folder<'_> {
         while let Some(ended) = racing.join_next().await {
             tries.extend(ended.unwrap());
         }
-        (tries, ends)
+        Left { tries, ends, died }
     }
 
     /// The same reads, as the log stood at the end of some earlier round.
@@ -194,6 +235,7 @@ impl Folder<'_> {
             assert_eq!(counted, there, "{profile}: what is counted is there");
         }
         proof::other_reads(&reader, &self.hands).await;
+        proof::whole_log(&reader).await;
         proof::all_living(&reader, &self.hands);
         reader.count(tally);
         proof::is_found(served, &mut self.hands, true).await;

@@ -50,6 +50,18 @@ pub(crate) struct Tally {
     events: usize,
 }
 
+impl Tally {
+    fn told(&self, seconds: u64) -> String {
+        let acknowledged: usize = self.acknowledged.values().sum();
+        let reads: usize = self.reads.values().sum();
+        format!(
+            "{} rounds in {seconds} s: {acknowledged} commands acknowledged, {} under way at a death of which {} were done, \
+             {} events, {reads} reads checked; deaths {:?}",
+            self.rounds, self.unknown, self.done, self.events, self.kills,
+        )
+    }
+}
+
 fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
@@ -78,21 +90,9 @@ async fn rounds_of_kill_9_leave_what_was_acknowledged_and_nothing_else() {
         if !folder::live(seed, rounds, &mut tally).await {
             return;
         }
-        eprintln!("folder {seed}: {} rounds in {} s", tally.rounds, begun.elapsed().as_secs());
+        eprintln!("folder {seed}, so far {}", tally.told(begun.elapsed().as_secs()));
         seed += 1;
     }
-    let acknowledged: usize = tally.acknowledged.values().sum();
-    let reads: usize = tally.reads.values().sum();
-    eprintln!(
-        "{} rounds in {} s: {acknowledged} commands acknowledged, {} under way at a death of which {} were done, {} events, \
-         {reads} reads checked; deaths {:?}",
-        tally.rounds,
-        begun.elapsed().as_secs(),
-        tally.unknown,
-        tally.done,
-        tally.events,
-        tally.kills,
-    );
     eprintln!("{:?}", tally.acknowledged);
     if wanted >= ROUNDS {
         let by: BTreeSet<String> = tally.acknowledged.keys().map(|verb| (*verb).to_owned()).collect();
