@@ -35,7 +35,7 @@ pub(super) async fn live(seed: u64, rounds: usize, tally: &mut Tally) -> bool {
     let Some(mut world) = World::on_given_server().await else { return false };
     let rng = Rng::with_seed(seed);
     // Every other folder has a language model, whose jobs may fail for good.
-    let llm = (seed % 2 == 0).then(StandIn::start);
+    let llm = seed.is_multiple_of(2).then(StandIn::start);
     if let Some(llm) = &llm {
         llm.play(|call| match call.body.to_string().contains(POISON) && call.asked() == "memories" {
             true => Reply::Status(400, None),

@@ -85,7 +85,7 @@ pub(super) fn all_living(reader: &Reader<'_>, hands: &[Hand]) {
     // A racer's are for ever.
     let races = format!("{MARK}z");
     let gone = |word: &String| !living.contains(word) && !word.starts_with(&races);
-    for word in words(&replies).into_iter().filter(gone) {
+    if let Some(word) = words(&replies).into_iter().find(gone) {
         let line = replies.lines().find(|line| words(line).contains(&word)).unwrap_or_default();
         let hand = hands.iter().find(|hand| word[MARK.len()..].starts_with(hand.letter));
         let told = hand.map(Hand::told).unwrap_or_default();

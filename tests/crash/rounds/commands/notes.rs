@@ -146,11 +146,10 @@ pub(super) fn admin_remove(hand: &mut Hand) -> Option<Command> {
 }
 
 pub(super) fn add_kind(hand: &mut Hand) -> Option<Command> {
-    if let Some(kind) = hand.one(fields(&hand.tree["kinds"]).map(|(key, _)| key.clone()).collect()) {
-        if fields(&hand.tree["kinds"]).count() >= KINDS {
-            let body = json!({ "kind_key": kind, "title": "again" });
-            return Some(command("note.kind_add", admin("root"), body, |_, _| {}).refused(Kind::Conflict));
-        }
+    let kinds: Vec<String> = fields(&hand.tree["kinds"]).map(|(key, _)| key.clone()).collect();
+    if kinds.len() >= KINDS {
+        let body = json!({ "kind_key": hand.one(kinds), "title": "again" });
+        return Some(command("note.kind_add", admin("root"), body, |_, _| {}).refused(Kind::Conflict));
     }
     let (word, title) = (hand.word('q'), hand.word('d'));
     let (key, title) = (format!("k{word}"), format!("As {title} likes it"));
