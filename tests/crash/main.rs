@@ -12,6 +12,7 @@ mod changing;
 mod forgetting;
 mod rebuilding;
 mod refusing;
+mod rounds;
 mod soaking;
 mod tampering;
 mod terminating;

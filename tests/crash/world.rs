@@ -53,13 +53,15 @@ pub(crate) struct World {
     transport: Transport,
     folder: TempDir,
     model: Option<PathBuf>,
+    /// The variables that name a language model.
+    llm: Vec<(&'static str, String)>,
 }
 
 impl World {
     /// Memlog is to use a server that survives it. None where no nats-server is, which is said.
     pub(crate) async fn on_given_server() -> Option<Self> {
         let transport = Transport::Given(Nats::start().await?);
-        Some(Self { transport, folder: tempfile::tempdir().unwrap(), model: None })
+        Some(Self { transport, folder: tempfile::tempdir().unwrap(), model: None, llm: Vec::new() })
     }
 
     /// Memlog brings its server along, JetStream's files in the data folder.
@@ -67,13 +69,18 @@ impl World {
         // Started and ended, so that a machine without one is reported, or refused, in the one place that does it.
         Nats::start().await?.stop().await;
         let binary = server::find(None).await.expect("a nats-server was just started");
-        Some(Self { transport: Transport::Own(binary), folder: tempfile::tempdir().unwrap(), model: None })
+        Some(Self {
+            transport: Transport::Own(binary),
+            folder: tempfile::tempdir().unwrap(),
+            model: None,
+            llm: Vec::new(),
+        })
     }
 
     /// No server at all: for the command line on the folder.
     pub(crate) fn on_no_server() -> Self {
         let transport = Transport::Own(PathBuf::from("nats-server"));
-        Self { transport, folder: tempfile::tempdir().unwrap(), model: None }
+        Self { transport, folder: tempfile::tempdir().unwrap(), model: None, llm: Vec::new() }
     }
 
     /// From now on processes find the embedding model, if this machine has it; whether it does.
@@ -104,6 +111,11 @@ impl World {
         self.model = None;
     }
 
+    /// From now on processes ask this language model.
+    pub(crate) fn ask(&mut self, llm: &StandIn) {
+        self.llm = vec![("MEMLOG_LLM_URL", llm.url()), ("MEMLOG_LLM_MODEL", MODEL.to_owned())];
+    }
+
     /// The data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
@@ -132,6 +144,7 @@ impl World {
         let model = self.model.clone().unwrap_or_else(|| nowhere.join("models"));
         command.env("HOME", &nowhere).env("XDG_CONFIG_HOME", &nowhere).env("XDG_CACHE_HOME", &nowhere);
         command.env("MEMLOG_DATA", self.data()).env("MEMLOG_MODEL_DIR", model).env("MEMLOG_NAMESPACE", NAMESPACE);
+        command.envs(self.llm.iter().map(|(name, value)| (name, value)));
         command.args(words).stdin(Stdio::null()).kill_on_drop(true);
         command
     }
@@ -179,6 +192,17 @@ impl World {
     /// A place beside the data folder.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Starts a command on the data folder, whatever becomes of it.
+    pub(crate) fn spawn(&self, words: &[&str]) -> Child {
+        let log = File::options().create(true).append(true).open(self.log()).unwrap();
+        self.command(words).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
+    /// Starts `memlog serve` on the server that survives it, and does not wait for it.
+    pub(crate) fn spawn_serve(&self) -> Child {
+        self.spawn(&["serve", "--nats", self.nats().url()])
     }
 
     /// Starts `memlog serve` and waits until it answers.
@@ -259,6 +283,13 @@ impl Served {
     /// One of the connections; calls spread over them.
     pub(crate) fn client(&self, number: usize) -> Client {
         self.clients[number % self.clients.len()].clone()
+    }
+
+    /// All that its clients said has reached the server.
+    pub(crate) async fn flush(&self) {
+        for client in &self.clients {
+            client.nats().flush().await.expect("the server is there");
+        }
     }
 
     /// Turns true when the process is gone: no answer comes any more to what is under way.

@@ -28,7 +28,9 @@ pub(crate) struct Once<'a> {
 pub(crate) struct Before<T> {
     /// The answer.
     pub(crate) answer: T,
-    /// Where the first command's batch went.
+    /// Just before the first command's batch.
+    pub(crate) before: Position,
+    /// Where that batch went: its end.
     pub(crate) at: Position,
     /// When.
     pub(crate) time: Micros,
@@ -80,7 +82,10 @@ impl System {
 fn again<T: Answered>(remembered: &Remembered, request: memlog_events::ids::Digest) -> Result<Before<T>, Error> {
     let answer = T::from_outcome(&remembered.row.outcome).filter(|_| remembered.row.request == request);
     match answer {
-        Some(answer) => Ok(Before { answer, at: remembered.committed.last, time: remembered.row.time }),
+        Some(answer) => {
+            let (first, at) = (remembered.committed.first, remembered.committed.last);
+            Ok(Before { answer, before: Position(first.0.saturating_sub(1)), at, time: remembered.row.time })
+        }
         None => Err(Error::new(Kind::Conflict, "this Nats-Msg-Id came with another subject, body or caller before")
             .with("field", "Nats-Msg-Id")),
     }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use memlog_events::{
+    batch::ListKind,
     code::StreamKind,
     event::{Content, Facts},
     ids::{Position, Scope, StreamKey, Version},
@@ -137,7 +138,8 @@ impl Feed {
         Ok(())
     }
 
-    /// None if the profile's namespace is not known any more: it was deleted before this feed began.
+    /// None if the profile's namespace is not known any more: it was deleted before this feed began, and nobody has named its
+    /// namespace since, in which no other profile lives.
     fn change(&mut self, event: &Stored) -> Result<Option<Change>, Error> {
         let Some(namespace) = self.namespace(event)? else { return Ok(None) };
         Ok(Some(Change {
@@ -151,6 +153,23 @@ impl Feed {
         }))
     }
 
+    /// The namespace of a profile that is gone: named by a caller since the start, or by a profile of it that lives.
+    fn token(&self, namespace: &[u8; 16]) -> Result<Option<String>, Error> {
+        let inner = &self.system.inner;
+        if let Some(known) = inner.namespace_token(namespace) {
+            return Ok(Some(known));
+        }
+        let log = &inner.environment.log;
+        for other in log.listed(*namespace, ListKind::Profiles, None, 1)? {
+            if let Some(first) = log.at(other.stream, Version(1))?
+                && let Sealed::Open(Content::ProfileCreated(content)) = log.open_content(&first)?
+            {
+                return Ok(Some(content.namespace));
+            }
+        }
+        Ok(None)
+    }
+
     fn namespace(&mut self, event: &Stored) -> Result<Option<String>, Error> {
         let scope = event.head.key.scope;
         if let Some(known) = self.namespaces.get(&scope) {
@@ -162,7 +181,7 @@ impl Feed {
             Some(first) => match (&first.facts, inner.environment.log.open_content(&first)?) {
                 (_, Sealed::Open(Content::ProfileCreated(content))) => Some(content.namespace),
                 (_, Sealed::Open(Content::RegistryCreated(content))) => Some(content.namespace),
-                (Facts::ProfileCreated(e), _) => inner.namespace_token(&e.namespace),
+                (Facts::ProfileCreated(e), _) => self.token(&e.namespace)?,
                 _ => None,
             },
             None => None,

@@ -232,7 +232,7 @@ impl System {
         validate::metadata(request.metadata.as_ref())?;
         validate::time("timestamp", request.timestamp)?;
         let once = match self.begin::<Stored>(context).await? {
-            Begun::Before(Before { answer, at, time }) => {
+            Begun::Before(Before { answer, at, time, .. }) => {
                 let memory = self.record_before(context, &request.profile, answer.record, at, time).await?;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
@@ -297,10 +297,11 @@ impl System {
         validate::profile(&request.profile)?;
         validate::id("memory_id", &request.memory_id)?;
         let once = match self.begin::<Forgotten>(context).await? {
-            Begun::Before(Before { answer, at, time }) => {
+            Begun::Before(Before { answer, before, time, .. }) => {
                 // As of just before: afterwards there is nothing to show at all.
-                let before = Position(at.0.saturating_sub(1));
-                let memory = self.record_before(context, &request.profile, answer.0, before, time).await?;
+                let mut memory = self.record_before(context, &request.profile, answer.0, before, time).await?;
+                // An id that the client gave was sealed with the rest.
+                memory.id = request.memory_id;
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
             Begun::Now(once) => once,

@@ -1,5 +1,7 @@
 //! The change feed over restarts: whatever was committed is told, and after an orderly end nothing is told twice.
 
+use memlog_actors::api::profile::{Delete, Remember};
+
 use crate::world::{World, acme, remember};
 
 /// A process may die before the feed's first checkpoint, and with it what it had not told.
@@ -18,6 +20,29 @@ async fn what_a_crash_kept_from_being_told_is_told_by_the_next_process() {
         told.push(feed.next().await.expect("there is more").seq);
     }
     assert_eq!((told.len() as u64, told.first()), (head, Some(&1)));
+    drop(feed);
+    system.stop().await;
+}
+
+/// Its namespace is sealed by the profile, but others of it live.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_that_was_deleted_right_before_a_crash_is_told_as_well() {
+    let world = World::new();
+    let system = world.start().await;
+    drop(system.feed());
+    system.profile_remember(&acme(), remember("The ferns need water.")).await.expect("stored");
+    let bob = Remember { profile: "bob".to_owned(), ..remember("The dentist is on 14 June.") };
+    system.profile_remember(&acme(), bob).await.expect("stored");
+    system.profile_delete(&acme(), Delete { profile: "bob".to_owned() }).await.expect("deleted");
+    let head = system.health().seq;
+    let system = world.restart(system).await;
+    let mut feed = system.feed();
+    let mut told = Vec::new();
+    while told.last().is_none_or(|(seq, _)| *seq < head) {
+        let change = feed.next().await.expect("there is more");
+        told.push((change.seq, change.event_type));
+    }
+    assert!(told.iter().any(|(_, event_type)| *event_type == "profile_deleted"), "{told:?}");
     drop(feed);
     system.stop().await;
 }

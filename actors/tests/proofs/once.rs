@@ -1,11 +1,14 @@
 //! Idempotent repeats: the first answer again, nothing appended, whatever has gone since, also after a restart.
 
 use memlog_actors::{
-    api::{Answer, Error, error::Kind, job, profile::*, speaker},
+    api::{Answer, Error, error::Kind, job, profile::*, record::Record, speaker},
     system::System,
 };
 
-use super::world::*;
+use super::{
+    threads::{address, memory},
+    world::*,
+};
 
 /// Answers to one round of every command, each under its own key.
 #[derive(Debug, PartialEq)]
@@ -205,5 +208,29 @@ async fn a_retry_is_not_repeated() {
     system.profile_delete_session(&acme(), delete_session("trip")).await.expect("deleted");
     assert!(system.job_retry(&keyed("retry"), retry.clone()).await.expect("again").replayed);
     assert_eq!(system.job_retry(&acme(), retry).await.expect_err("gone").kind, Kind::NotFound);
+    system.stop().await;
+}
+
+// A memory made from messages goes together with them, in one batch: the repeat is as of before all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeat_of_forgetting_what_was_made_of_messages_hides_texts_and_invents_nothing() {
+    let world = World::new();
+    let system = world.start().await;
+    system.profile_ingest(&acme(), ingest(Some("trip"), vec![message("user", "I have a cat")])).await.expect("stored");
+    let wait = Wait { profile: ALICE.to_owned(), ..Wait::default() };
+    system.profile_wait(&acme(), wait).await.expect("done");
+    let made = system.profile_memories(&acme(), list()).await.expect("listed").reply.memories;
+    let forget = forget(&made[0].id);
+    let first = system.profile_forget(&keyed("forget"), forget.clone()).await.expect("forgotten").reply.memory;
+    let again = system.profile_forget(&keyed("forget"), forget).await.expect("forgotten").reply.memory;
+    let hidden = Record { summary: None, content: Some(None), sources: Vec::new(), ..first };
+    assert_eq!(again, hidden);
+
+    // An id of the client's own is sealed with the rest, but whoever repeats it has said it.
+    system.thread_add_memory(&acme(), memory("kettle", "The kettle is blue")).await.expect("stored");
+    let forget = Forget { profile: address().0, memory_id: "kettle".to_owned() };
+    system.profile_forget(&keyed("kettle"), forget.clone()).await.expect("forgotten");
+    let again = system.profile_forget(&keyed("kettle"), forget).await.expect("forgotten").reply.memory;
+    assert_eq!(again.id, "kettle");
     system.stop().await;
 }

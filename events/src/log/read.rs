@@ -92,15 +92,18 @@ impl Log {
         ScopeEvents { log: self.clone(), partition, scope, after: None, page, ended: false }
     }
 
-    /// A page of everything after a position, in the order of positions.
+    /// A page of everything after a position up to the head, in the order of positions.
     pub fn tail(&self, after: Position, limit: usize) -> Result<Vec<Stored>, Error> {
         self.0.core.guarded(|| {
             let core = &self.0.core;
+            // Looked at first. A commit is in the file before the ends of its partitions are known here, and beyond the head a
+            // partition with an earlier event of it may be passed over: whoever follows the log would never come back for that.
+            let head = core.head();
             let txn = core.read()?;
             let events = txn.events()?;
             let mut order = InOrder::after(core, &txn, after)?;
             let mut page = Page::new(core, limit);
-            while let Some((position, key)) = order.next()? {
+            while let Some((position, key)) = order.next()?.filter(|(position, _)| *position <= head) {
                 let (stream, version) = rows::event_key_of(&key);
                 let missing = || wrong(stream, version, Reason::Missing);
                 let event = events.get_owned(&key)?.ok_or_else(missing)?;

@@ -93,6 +93,21 @@ async fn nothing_is_left_of_it() {
     served.memlog.close().await;
 }
 
+// A repeated removal shows what is no text; else it would say that another note had been removed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_removal_tells_its_level_and_its_kind() {
+    let Some(served) = Served::start().await else { return };
+    let note = served.put("quokka", "kCritical", json!({"level": "group", "group": "okapi-group"})).await;
+    let keyed = admin().with("Nats-Msg-Id", "removal");
+    let first = served.get(&keyed, "note.admin_remove", json!({"id": note})).await;
+    assert_eq!((&first["note"]["level"], &first["note"]["kind_key"]), (&json!("group"), &json!("kCritical")));
+    let again = served.get(&keyed, "note.admin_remove", json!({"id": note})).await;
+    for field in ["id", "level", "kind_key"] {
+        assert_eq!(again["note"][field], first["note"][field]);
+    }
+    served.memlog.close().await;
+}
+
 // A command that is repeated under its key does nothing again and answers as before.
 #[tokio::test(flavor = "multi_thread")]
 async fn repeats_do_nothing_again() {

@@ -1,22 +1,27 @@
 //! `note.memory_save`, `note.memory_remove`, `note.admin_save`, `note.admin_remove`.
 
-use memlog_events::ids::StreamKey;
+use memlog_events::{
+    code::{KindCode, LevelCode},
+    event::Facts,
+    ids::{Position, StreamKey, Version},
+    log::Log,
+};
 use uuid::Uuid;
 
 use super::{
     super::{
         System,
         command::{Before, Begun},
-        lookup::{by, gone},
+        lookup::{broken, by, gone, panicked},
         validate,
     },
     administrators_only, body,
-    shown::level_code,
+    shown::{kind_key, level, level_code},
 };
 use crate::{
     api::{
         Answer, Context, Error,
-        note::{AdminOne, AdminRemove, AdminSave, AnyonesFull, Full, Level, MemoryRemove, MemorySave, Note, One},
+        note::{AdminOne, AdminRemove, AdminSave, AnyonesFull, Full, MemoryRemove, MemorySave, Note, One},
     },
     domain::{
         Place, Rejection,
@@ -38,11 +43,27 @@ fn anyones((note, login): Shown) -> AdminOne {
     AdminOne { note: AnyonesFull { note, login } }
 }
 
-/// What a replayed reply shows of a note that is gone.
-fn nothing_of(number: u64, level: Level, kind_key: Option<String>) -> Shown {
-    let kind_key = kind_key.unwrap_or_else(|| "kDefault".to_owned());
-    let note = Note { id: number, level, group: None, name: None, category: None, info: None, kind_key };
-    (Full { note, body: None, text: None }, None)
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// What the facts still say of a note whose texts are gone: as it was saved last, up to a position.
+fn facts_of(log: &Log, key: StreamKey, number: u64, to: Position) -> Result<(LevelCode, KindCode), Error> {
+    let (mut found, mut after) = ((LevelCode::OWN, KindCode::DEFAULT), Version(0));
+    loop {
+        let page = log.stream(key, after, PAGE).map_err(broken)?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = last.head.version;
+        for event in page {
+            if event.head.position > to {
+                return Ok(found);
+            }
+            if let Facts::NoteSaved(e) = &event.facts
+                && e.note == number
+            {
+                found = (e.level, e.kind);
+            }
+        }
+    }
 }
 
 impl System {
@@ -97,8 +118,7 @@ impl System {
     async fn save_note(&self, context: &Context, save: SaveNote) -> Result<Answer<Shown>, Error> {
         let once = match self.begin::<Numbered>(context).await? {
             Begun::Before(before) => {
-                let level = save.placing.level.map_or(Level::Own, super::shown::level);
-                let reply = self.note_before(context, &before, level, save.kind_key).await?;
+                let reply = self.note_before(context, &before).await?;
                 return Ok(Answer { reply, replayed: true });
             }
             Begun::Now(once) => once,
@@ -128,18 +148,20 @@ impl System {
         Ok(full.map(|full| (full, note.login.clone())))
     }
 
-    /// The note of a replayed reply, as it was then.
-    async fn note_before(
-        &self,
-        context: &Context,
-        before: &Before<Numbered>,
-        level: Level,
-        kind_key: Option<String>,
-    ) -> Result<Shown, Error> {
-        let place = self.open_notes(context).await?;
-        let past: Board = self.inner.shelf.past(place.key, before.at).await.map_err(super::unread)?;
-        let shown = self.note_shown(&place, &past, before.answer.0)?;
-        Ok(shown.unwrap_or_else(|| nothing_of(before.answer.0, level, kind_key)))
+    /// The note of a replayed reply, as it was then; of one that is gone what is no text.
+    async fn note_before(&self, context: &Context, before: &Before<Numbered>) -> Result<Shown, Error> {
+        let (place, number, at) = (self.open_notes(context).await?, before.answer.0, before.at);
+        let past: Board = self.inner.shelf.past(place.key, at).await.map_err(super::unread)?;
+        if let Some(shown) = self.note_shown(&place, &past, number)? {
+            return Ok(shown);
+        }
+        let log = self.inner.environment.log.clone();
+        let read = tokio::task::spawn_blocking(move || facts_of(&log, place.key, number, at));
+        let (of_level, of_kind) = read.await.map_err(panicked)??;
+        let kind_key = kind_key(&past, of_kind);
+        let note =
+            Note { id: number, level: level(of_level), group: None, name: None, category: None, info: None, kind_key };
+        Ok((Full { note, body: None, text: None }, None))
     }
 
     /// `note.memory_remove`
@@ -157,7 +179,7 @@ impl System {
         validate::context(&self.inner, context)?;
         let key: Option<Key> = match self.begin::<Numbered>(context).await? {
             Begun::Before(before) => {
-                let reply = nothing_of(before.answer.0, Level::Own, None);
+                let reply = self.note_before(context, &before).await?;
                 return Ok(Answer { reply, replayed: true });
             }
             Begun::Now(once) => once.key,

@@ -43,7 +43,7 @@ impl System {
         validate::profile(&request.profile)?;
         check_memory(&request)?;
         let once = match self.begin::<Under<Added>>(context).await? {
-            Begun::Before(Before { answer, at, time }) => {
+            Begun::Before(Before { answer, at, time, .. }) => {
                 let memory = self.record_before(context, &request.profile, answer.inner.record, at, time).await?;
                 let reply = told(&request, memory, &answer);
                 return Ok(Answer { reply, replayed: true });
@@ -169,7 +169,7 @@ impl System {
             warnings: warnings(ttl.days.flatten(), updated.longest),
         };
         let once = match self.begin::<Under<Updated>>(context).await? {
-            Begun::Before(Before { answer, at, time }) => {
+            Begun::Before(Before { answer, at, time, .. }) => {
                 let memory = self.record_before(context, &request.profile, answer.inner.0, at, time).await?;
                 let memory = Record { id: request.memory_id.clone(), ..memory };
                 return Ok(Answer { reply: shown(memory, &answer), replayed: true });

@@ -39,6 +39,35 @@ fn what_was_said_is_read_back_after_a_restart() {
     assert_eq!(log.verify(None).unwrap().first_break, None);
 }
 
+/// A commit is in the file before the log knows that it is. Whoever follows the log sees all of it or nothing: what was passed
+/// over would be missed for ever.
+#[test]
+fn who_follows_the_log_sees_a_commit_whole_or_not_yet() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let (one, other) = (Subject::new(&log, 0), Subject::new(&log, 9));
+    let (read, _) = one.say(&log, 0, "was read");
+    let (waits, _) = other.say(&log, 0, "waits");
+    let before = log.head();
+    let (first, _) = one.say(&log, 1, "first of the next commit");
+    let (last, _) = other.say(&log, 1, "last of it");
+    let after = log.head();
+
+    // As it is between the two: the rows are there, the ends and the head are those before them.
+    let core = &log.0.core;
+    let know = |ends: [u64; 2], head: u64| {
+        core.tails[0].store(ends[0], Ordering::SeqCst);
+        core.tails[9].store(ends[1], Ordering::SeqCst);
+        core.head.store(head, Ordering::SeqCst);
+    };
+    let followed = |at| log.tail(at, 10).unwrap().iter().map(|event| event.head.position).collect::<Vec<_>>();
+    know([read.last.0, waits.last.0], before.0);
+    assert_eq!(followed(read.last), [waits.last]);
+    assert_eq!(followed(waits.last), []);
+    know([first.last.0, last.last.0], after.0);
+    assert_eq!(followed(waits.last), [first.last, last.last]);
+}
+
 /// Forgetting is the point of the vault.
 #[test]
 fn what_is_forgotten_is_erased_when_the_reply_comes() {
