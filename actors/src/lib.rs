@@ -27,6 +27,7 @@
 //! - a **limit**: a line in `limits.rs`, and its check in `system/validate.rs`.
 
 pub mod api;
+mod blocking;
 pub mod domain;
 pub mod entity;
 pub mod extract;

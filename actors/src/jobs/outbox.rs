@@ -66,7 +66,7 @@ impl Outbox {
     async fn catch_up(&mut self) -> Result<(), Error> {
         loop {
             let (log, at) = (self.log.clone(), self.at);
-            let read = tokio::task::spawn_blocking(move || log.tail(at, PAGE_EVENTS)).await;
+            let read = crate::blocking::run(move || log.tail(at, PAGE_EVENTS)).await;
             let page = read.unwrap_or(Ok(Vec::new()))?;
             let Some(last) = page.last() else { break };
             self.at = last.head.position;

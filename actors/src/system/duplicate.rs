@@ -114,7 +114,7 @@ impl System {
             }
         }
         let (log, place, saying) = (self.inner.environment.log.clone(), *place, saying.clone());
-        let found = tokio::task::spawn_blocking(move || {
+        let found = crate::blocking::run(move || {
             let state = views.read();
             let found = same_record(&log, &place, &state, &saying, now)?;
             Ok(found.and_then(|(doc, words)| Some((state.catalog.doc(doc)?.id, words))))

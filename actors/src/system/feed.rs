@@ -104,7 +104,7 @@ impl Feed {
     async fn read(&mut self) -> Result<(), Error> {
         let log = self.system.inner.environment.log.clone();
         let at = self.at;
-        let read = tokio::task::spawn_blocking(move || {
+        let read = crate::blocking::run(move || {
             let page = log.tail(at, PAGE_EVENTS)?;
             let last = page.last().map(|event| event.head.position);
             // What was read before this page has been told.

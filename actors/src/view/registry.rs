@@ -167,7 +167,7 @@ impl Registry {
     /// A profile's state as of a position, beside the views that are loaded.
     pub(crate) async fn fold(&self, place: Place, until: Position) -> Result<State, NotLoaded> {
         let (log, model) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()));
-        let folded = tokio::task::spawn_blocking(move || State::fold(&log, &place, until, model)).await;
+        let folded = crate::blocking::run(move || State::fold(&log, &place, until, model)).await;
         // The message of a panic may hold content.
         let folded = folded.map_err(|_| NotLoaded::Log("folding it failed inside".to_owned()))?;
         folded.map_err(|error| NotLoaded::Log(error.to_string()))

@@ -12,8 +12,10 @@ mod directory;
 mod erasures;
 mod error;
 mod group;
+mod hand;
 mod keep;
 mod limits;
+pub mod machine;
 mod meter;
 pub mod open;
 mod prepare;
@@ -34,7 +36,6 @@ use std::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    thread::{self, JoinHandle},
 };
 
 use redb::{Database, Durability, WriteTransaction};
@@ -57,6 +58,7 @@ pub use read::{ScopeEvents, Sealed, Stored};
 pub use verify::{Break, Report, Stats};
 
 use blobs::Blobs;
+use hand::Hand;
 use meter::Meter;
 use queue::Queue;
 use tables::{Reading, Writing};
@@ -81,7 +83,7 @@ pub struct Log(Arc<Handle>);
 struct Handle {
     core: Arc<Core>,
     queue: Arc<Queue>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    hand: Hand,
 }
 
 /// What readers, submitters and the writer share.
@@ -235,24 +237,9 @@ impl Core {
 }
 
 impl Handle {
-    fn start(core: Arc<Core>, mut writer: writer::Writer) -> std::io::Result<Self> {
-        let queue = Arc::new(Queue::default());
-        let thread = thread::Builder::new().name("memlog-writer".into()).spawn({
-            let queue = Arc::clone(&queue);
-            move || writer.run(&queue)
-        })?;
-        Ok(Self { core, queue, writer: Mutex::new(Some(thread)) })
-    }
-
     fn close(&self) {
         self.queue.close();
-        let Some(thread) = lock(&self.writer).take() else {
-            return;
-        };
-        // The last clone may be dropped by a callback on the writer's own thread, which cannot wait for itself.
-        if thread.thread().id() != thread::current().id() {
-            drop(thread.join());
-        }
+        self.hand.close(&self.queue);
     }
 }
 

@@ -20,7 +20,9 @@ use super::{
     backup::PARTIAL,
     blobs::{Blobs, sync_dir},
     directory,
+    hand::Hand,
     meter::Meter,
+    queue::Queue,
     rows,
     rows::CommitRow,
     tables::{Reading, Writing},
@@ -29,7 +31,7 @@ use super::{
 use crate::{
     head::Head,
     ids::{Micros, PARTITIONS, Partition, Position, Slot, StreamKey, Version},
-    vault::{self, Vault},
+    vault::{self, Random, Vault},
 };
 
 /// The layout of the log as a whole.
@@ -119,10 +121,19 @@ impl Log {
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
         }
-        Self::open_on(disks, options)
+        Self::open_disks(disks, options)
     }
 
-    pub(super) fn open_on(disks: Disks<impl StorageBackend>, options: Options) -> Result<Self, Error> {
+    pub(super) fn open_disks(disks: Disks<impl StorageBackend>, options: Options) -> Result<Self, Error> {
+        Self::open_with(disks, options, Random::system(), Hand::by_thread)
+    }
+
+    pub(super) fn open_with(
+        disks: Disks<impl StorageBackend>,
+        options: Options,
+        random: Random,
+        hand: impl FnOnce(Writer, &Arc<Queue>) -> io::Result<Hand>,
+    ) -> Result<Self, Error> {
         let mut builder = Database::builder();
         builder.set_cache_size(options.limits.cache_bytes_max);
         // The vault's lock guards the whole opening; redb takes the log's own.
@@ -131,7 +142,7 @@ impl Log {
         }
         forget_half_made(&disks)?;
         let database = builder.create_with_backend(disks.log).map_err(|error| in_use(error, &options.dir))?;
-        let vault = open_vault(&database, disks.vault, disks.vault_path)?;
+        let vault = open_vault(&database, disks.vault, disks.vault_path, random)?;
         let blobs = at(&options.dir, Blobs::open(&options.dir))?;
         let found = survey(&database)?;
         vault.start(found.next_slot)?;
@@ -154,7 +165,9 @@ impl Log {
         finish_erasures(&core, found.end.head)?;
         sweep_blobs(&core)?;
         let writer = Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end };
-        Ok(Self(Arc::new(at(&options.dir, Handle::start(core, writer))?)))
+        let queue = Arc::new(Queue::default());
+        let hand = at(&options.dir, hand(writer, &queue))?;
+        Ok(Self(Arc::new(Handle { core, queue, hand })))
     }
 }
 
@@ -197,16 +210,21 @@ fn in_use(error: DatabaseError, path: &Path) -> Error {
 }
 
 /// Opens the vault that belongs to the log, or makes both know each other if the log is new.
-fn open_vault(database: &Database, disk: Box<dyn StorageBackend>, path: PathBuf) -> Result<Vault, Error> {
+fn open_vault(
+    database: &Database,
+    disk: Box<dyn StorageBackend>,
+    path: PathBuf,
+    random: Random,
+) -> Result<Vault, Error> {
     let Some(installation) = fence(database)? else {
-        let vault = Vault::open(disk, true)?;
+        let vault = Vault::open(disk, true, random)?;
         begin(database, vault.installation())?;
         return Ok(vault);
     };
     if disk.len().map_err(vault::Error::Io)? == 0 {
         return Err(Error::VaultMissing(path));
     }
-    let vault = Vault::open(disk, false)?;
+    let vault = Vault::open(disk, false, random)?;
     match vault.installation() == installation {
         true => Ok(vault),
         false => Err(Error::WrongVault(path)),

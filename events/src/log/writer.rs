@@ -49,6 +49,16 @@ impl Writer {
         }
     }
 
+    /// What waits now, up to one group; false if nothing does.
+    pub(super) fn turn(&mut self, queue: &Queue) -> bool {
+        let group = queue.waiting(&self.core.limits);
+        let any = !group.is_empty();
+        if any {
+            self.carry_out(group);
+        }
+        any
+    }
+
     fn carry_out(&mut self, group: Vec<Waiting>) {
         let answers = match self.core.failed.get() {
             Some(reason) => refuse(&group, reason),
@@ -121,7 +131,7 @@ impl Writer {
     }
 
     /// The last act: what was written without a sync of its own gets one.
-    fn rest(&self) {
+    pub(super) fn rest(&self) {
         if self.core.failed.get().is_some() {
             return;
         }

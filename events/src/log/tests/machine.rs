@@ -93,7 +93,7 @@ impl Machine {
             Disk { platter, syncs_left }
         };
         let disks = Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") };
-        Log::open_on(disks, Options::new(dir))
+        Log::open_disks(disks, Options::new(dir))
     }
 }
 
