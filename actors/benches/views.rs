@@ -2,45 +2,17 @@
 //! and by graph. Times depend on the machine, so read the ratios and the recall.
 //!
 //! `cargo bench -p memlog-actors --bench views [-- keyword | SIZE...]`; the sizes are those of the vector part, 1000 10000
-//! 100000 by default.
+//! 100000 by default. `memlog bench vectors` holds the view beside the plain ways.
 
 use std::hint::black_box;
 use std::time::Instant;
 
+use memlog_actors::bench::{DIMENSIONS, Random, clustered, exact, recall};
 use memlog_actors::same::{Author, Statement};
 use memlog_actors::view::keyword::Keyword;
 use memlog_actors::view::vector::{Limits, Vectors};
 
-const DIMENSIONS: usize = 384;
 const QUERIES: usize = 50;
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1 << 24) as f32
-    }
-
-    /// About normal.
-    fn vector(&mut self, dimensions: usize) -> Vec<f32> {
-        (0..dimensions).map(|_| (0..3).map(|_| 2.0 * self.uniform() - 1.0).sum()).collect()
-    }
-
-    /// A word by Zipf's law.
-    fn word(&mut self, from: f32) -> String {
-        let rank = (from.ln() + self.uniform() * (30_000.0 / from).ln()).exp() as u32;
-        let letters = (0..4).map(|i| char::from(b'a' + (rank.wrapping_mul(2_654_435_761) >> (7 * i)) as u8 % 26));
-        letters.chain(rank.to_string().chars().map(|c| (c as u8 - b'0' + b'k') as char)).collect()
-    }
-
-    fn text(&mut self, words: usize) -> String {
-        (0..words).map(|_| self.word(1.0)).collect::<Vec<_>>().join(" ")
-    }
-}
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().filter_map(|size| size.parse().ok()).collect();
@@ -87,7 +59,7 @@ fn keyword() {
         "docs", "insert us", "query us", "score us", "remove us", "bytes/doc"
     );
     for docs in [1_000, 10_000, 100_000] {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         let texts: Vec<String> = (0..docs).map(|i| random.text(5 + i % 36)).collect();
         let queries: Vec<String> =
             (0..200).map(|_| (0..5).map(|_| random.word(20.0)).collect::<Vec<_>>().join(" ")).collect();
@@ -112,44 +84,10 @@ fn keyword() {
     }
 }
 
-/// Clusters that lean one way and differ in far fewer ways than there are dimensions, as sentences do.
-fn clustered(count: usize) -> Vec<Vec<f32>> {
-    const WAYS: usize = 48;
-    let mut random = Random(5);
-    let lean = random.vector(DIMENSIONS);
-    let ways: Vec<Vec<f32>> = (0..WAYS).map(|_| random.vector(DIMENSIONS)).collect();
-    let centres: Vec<Vec<f32>> = (0..count / 100 + 1).map(|_| random.vector(WAYS)).collect();
-    let mut one = |i: usize| {
-        let own = random.vector(DIMENSIONS);
-        let mut vector: Vec<f32> = own.iter().zip(&lean).map(|(own, lean)| 2.0 * own + 2.0 * lean).collect();
-        for (way, centre) in ways.iter().zip(&centres[i * 7_919 % centres.len()]) {
-            let much = centre + random.uniform() - 0.5 + random.uniform() - 0.5;
-            vector.iter_mut().zip(way).for_each(|(part, way)| *part += much * way);
-        }
-        let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|part| *part /= length);
-        vector
-    };
-    (0..count).map(&mut one).collect()
-}
-
-fn truth(vectors: &[Vec<f32>], query: &[f32]) -> Vec<u32> {
-    let dot = |vector: &[f32]| {
-        let mut sums = [0.0_f32; 16];
-        for (a, b) in query.chunks_exact(16).zip(vector.chunks_exact(16)) {
-            (0..16).for_each(|lane| sums[lane] += a[lane] * b[lane]);
-        }
-        sums.iter().sum::<f32>()
-    };
-    let mut all: Vec<(f32, u32)> = (0..).zip(vectors).map(|(doc, vector)| (dot(vector), doc)).collect();
-    all.select_nth_unstable_by(10, |a, b| b.0.total_cmp(&a.0));
-    all.into_iter().take(10).map(|(_, doc)| doc).collect()
-}
-
 fn vector(size: usize) {
-    let mut vectors = clustered(size + QUERIES);
+    let mut vectors = clustered(size + QUERIES, DIMENSIONS);
     let queries = vectors.split_off(size);
-    let truths: Vec<Vec<u32>> = queries.iter().map(|query| truth(&vectors, query)).collect();
+    let truths: Vec<Vec<u32>> = queries.iter().map(|query| exact(&vectors, query, 10, &|_| true)).collect();
     println!("vector: {size} chunks of {DIMENSIONS} dimensions, the best 10");
     println!(
         "{:>22} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}",
@@ -196,12 +134,8 @@ fn measure(
     let few = micros(QUERIES, |i| {
         black_box(view.nearest(&queries[i], 10, &|doc| doc % 100 == 0));
     });
-    let mut found = 0;
-    for (query, truth) in queries.iter().zip(truths) {
-        let hits = view.nearest(query, 10, &|_| true);
-        found += hits.iter().filter(|(doc, _)| truth.contains(doc)).count();
-    }
-    let recall = found as f64 / (10 * queries.len()) as f64;
+    let hits = |query: &Vec<f32>| view.nearest(query, 10, &|_| true).into_iter().map(|(doc, _)| doc).collect();
+    let recall = recall(truths, &queries.iter().map(hits).collect::<Vec<_>>());
     let ratio = scan.map_or(1.0, |scan| all / scan);
     let bytes = view.bytes() / view.len();
     println!("{name:>22} {all:>10.1} {ratio:>8.2} {recall:>10.3} {half:>10.1} {few:>10.1} {insert:>10.1} {bytes:>10}");

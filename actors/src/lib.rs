@@ -14,7 +14,9 @@
 //! - `extract`: memories out of messages without a model; pure.
 //! - `image`: what the bytes of an image are, and whether they decode; pure.
 //! - `jobs`: the outbox, the queue, the desk and the workers of extraction.
+//! - `turns`: whose turn it is where many wait; pure.
 //! - `port`: the traits that the doors fill; `limits`: every bound, with its reason.
+//! - `bench`: what measurements are made of.
 //!
 //! To add:
 //!
@@ -27,6 +29,7 @@
 //! - a **limit**: a line in `limits.rs`, and its check in `system/validate.rs`.
 
 pub mod api;
+pub mod bench;
 mod blocking;
 pub mod domain;
 pub mod entity;
@@ -38,4 +41,5 @@ pub mod port;
 pub mod recall;
 pub mod same;
 pub mod system;
+pub mod turns;
 pub mod view;

@@ -164,6 +164,9 @@ pub struct Limits {
     pub calls_max: usize,
     /// Events after the last snapshot at which a sleeping stream leaves one: below, replay costs less than a snapshot saves.
     pub snapshot_every_events: u64,
+    /// How long a clock that jumped ahead by more than an hour must stand by it before what has expired by it is erased for
+    /// good: as long as it takes a time server to set it right. 0 believes it at once.
+    pub clock_jump_wait_ms: u64,
 }
 
 /// A limit with which nothing could work.
@@ -224,6 +227,7 @@ impl Default for Limits {
             image_pixels_max: 40_000_000,
             calls_max: 1_024,
             snapshot_every_events: 2_000,
+            clock_jump_wait_ms: 600_000,
         }
     }
 }

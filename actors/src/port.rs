@@ -302,6 +302,8 @@ pub struct Ticket {
     pub job: JobId,
     /// The thread it works on.
     pub place: Place,
+    /// The keyed digest of its namespace, by which it takes turns with others.
+    pub namespace: [u8; 16],
     /// Where the log promises it; a retry is another promise of the same job.
     pub promised: Position,
 }

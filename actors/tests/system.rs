@@ -7,7 +7,7 @@ use std::sync::{
 
 use jiff::Timestamp;
 use memlog_actors::{
-    api::{AsOf, Context, Idempotency, Said, audit, error::Kind, job, profile::*, speaker},
+    api::{AsOf, Context, Idempotency, Said, audit, error::Kind, job, profile::*, record::Record, speaker},
     extract::Local,
     limits::Limits,
     port::{Clock, EmbedFailed, Embedder, Purpose},
@@ -355,6 +355,47 @@ async fn what_was_corrected_does_not_answer() {
     assert_eq!(said, ["The user lives in Lisbon"]);
     let all = Search { include_invalid: Some(true), ..search("alice", "Porto") };
     assert!(!system.profile_search(&acme(), all).await.expect("found").reply.memories.is_empty());
+    system.stop().await;
+}
+
+// A message that says what was corrected since is not quoted either, though another record that was made from it still holds.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_corrected_is_not_quoted_under_what_holds() {
+    let world = World::new();
+    let system = world.start().await;
+    let request = Ingest {
+        profile: "alice".to_owned(),
+        messages: vec![message("user", "I live in Porto. I am allergic to peanuts, and they grow all around Porto.")],
+        wait: Some(true),
+        ..Ingest::default()
+    };
+    system.profile_ingest(&acme(), request).await.expect("ingested");
+    let list = Memories { profile: "alice".to_owned(), ..Memories::default() };
+    let records = system.profile_memories(&acme(), list).await.expect("listed").reply.memories;
+    assert!(records.len() > 1, "{records:?}");
+    let summary = |memory: &Record| memory.summary.clone().unwrap_or_default();
+    let old = records.iter().find(|memory| summary(memory).contains("lives in Porto")).expect("made");
+    let recall = async |include_invalid| {
+        let ask = Recall {
+            profile: "alice".to_owned(),
+            query: "What grows all around Porto, is the user allergic?".to_owned(),
+            include_invalid: Some(include_invalid),
+            response_length: Some(ResponseLength::Long),
+            ..Recall::default()
+        };
+        system.profile_recall(&acme(), ask).await.expect("recalled").reply.answer
+    };
+    let supersede = Supersede {
+        profile: "alice".to_owned(),
+        memory_id: old.id.clone(),
+        content: "The user lives in Lisbon".to_owned(),
+        ..Supersede::default()
+    };
+    system.profile_supersede(&acme(), supersede).await.expect("superseded");
+    let answer = recall(false).await;
+    assert!(answer.contains("peanuts") && !answer.contains("I live in Porto"), "{answer}");
+    let all = recall(true).await;
+    assert!(all.contains("Porto"), "{all}");
     system.stop().await;
 }
 

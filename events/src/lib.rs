@@ -5,7 +5,7 @@
 //!
 //! The rooms: `ids` and `code` are the words that facts are written in; `event` holds the frozen structs, `codec` turns them
 //! into bytes and back, `head` is what can be read without them; `batch` is what a writer asks for; `log` keeps it, and
-//! `vault` keeps the keys. The bytes are drawn in `events/README.md`.
+//! `vault` keeps the keys; `bench` makes up what measurements write. The bytes are drawn in `events/README.md`.
 //!
 //! To add an event:
 //!
@@ -20,6 +20,8 @@
 //! is never edited.
 
 pub mod batch;
+#[cfg(feature = "log")]
+pub mod bench;
 pub mod code;
 pub mod codec;
 pub mod event;
@@ -27,5 +29,7 @@ pub mod head;
 pub mod ids;
 #[cfg(feature = "log")]
 pub mod log;
+#[cfg(feature = "log")]
+mod trouble;
 #[cfg(feature = "log")]
 pub mod vault;

@@ -5,6 +5,8 @@ mod llm;
 
 use std::path::Path;
 
+pub(super) use host::file_system_of;
+
 use memlog_actors::{api::audit::Stats, port::Embedder as _, system::Languages};
 use serde::Serialize;
 use serde_json::{Value, json};

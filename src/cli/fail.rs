@@ -34,6 +34,9 @@ pub(super) enum Fail {
     /// Nothing was ever stored there.
     #[error("there is no memlog data in {}", .0.display())]
     NoData(PathBuf),
+    /// A measurement came to nothing.
+    #[error("not measured: {0}")]
+    Unmeasured(String),
     /// There is no way to serve.
     #[error("{0}")]
     Unserved(String),
@@ -71,7 +74,7 @@ impl Fail {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Refused(_) | Self::Batch { .. } | Self::Start(_) => 1,
-            Self::Unreachable(_) | Self::TooLarge(_) | Self::Unserved(_) | Self::File { .. } => 1,
+            Self::Unreachable(_) | Self::TooLarge(_) | Self::Unserved(_) | Self::Unmeasured(_) | Self::File { .. } => 1,
             Self::Usage(_) | Self::Input { .. } | Self::NoData(_) => 2,
         }
     }
@@ -80,7 +83,7 @@ impl Fail {
     pub(super) fn as_api(&self) -> api::Error {
         match self {
             Self::Refused(error) | Self::Batch { error, .. } => error.clone(),
-            Self::Start(_) | Self::Unreachable(_) | Self::Unserved(_) => {
+            Self::Start(_) | Self::Unreachable(_) | Self::Unserved(_) | Self::Unmeasured(_) => {
                 api::Error::new(Kind::Unavailable, self.to_string())
             }
             Self::Usage(_) | Self::Input { .. } | Self::File { .. } | Self::TooLarge(_) | Self::NoData(_) => {
@@ -114,7 +117,8 @@ impl Fail {
                     .to_owned(),
             ),
             Self::Start(StartError::Log { .. }) => Some("`memlog doctor` looks for the cause".to_owned()),
-            Self::Start(_) | Self::Unserved(_) | Self::Usage(_) | Self::Input { .. } | Self::File { .. } => None,
+            Self::Start(_) | Self::Unserved(_) | Self::Unmeasured(_) => None,
+            Self::Usage(_) | Self::Input { .. } | Self::File { .. } => None,
         }
     }
 }

@@ -9,6 +9,7 @@
 mod agent;
 mod backend;
 mod backup;
+mod bench;
 mod config;
 mod demo;
 mod doctor;
@@ -138,6 +139,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Measure recall on a data set, and compare runs
     Eval(eval::Args),
+    /// Measure speed and size, each figure beside what the machine allows
+    Bench(bench::Args),
 }
 
 /// How a command that did not fail ended.
@@ -223,6 +226,7 @@ impl Command {
             Self::Verify(args) => return args.run(settings, screen).await,
             Self::Doctor(args) => return args.run(settings, screen).await,
             Self::Eval(args) => return args.run(settings, screen).await,
+            Self::Bench(args) => return args.run(settings, screen).await,
             other => other,
         };
         let backend = Backend::open(&settings, &screen, command.model(), command.folder()).await?;
@@ -282,6 +286,7 @@ impl Command {
             | Self::Demo(_)
             | Self::Doctor(_)
             | Self::Eval(_)
+            | Self::Bench(_)
             | Self::Backup(_)
             | Self::Erasures(_)
             | Self::Verify(_) => {

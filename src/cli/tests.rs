@@ -22,6 +22,7 @@ fn the_help_says_what_there_is() {
     insta::assert_snapshot!("help_worker", help("worker"));
     insta::assert_snapshot!("help_backup", help("backup"));
     insta::assert_snapshot!("help_erasures", help("erasures"));
+    insta::assert_snapshot!("help_bench", help("bench"));
     insta::assert_snapshot!("help_eval", help("eval"));
     insta::assert_snapshot!("help_eval_locomo", help("eval locomo"));
 }
@@ -114,12 +115,13 @@ fn errors_say_what_to_do_next_and_keep_the_apis_fields() {
 }
 
 /// Files of `deploy` that say how memlog is called.
-const DEPLOYED: [(&str, &str); 6] = [
+const DEPLOYED: [(&str, &str); 7] = [
     ("README.md", include_str!("../../deploy/README.md")),
     ("compose.yaml", include_str!("../../deploy/compose.yaml")),
     ("memlog.service", include_str!("../../deploy/memlog.service")),
     ("memlog-worker.service", include_str!("../../deploy/memlog-worker.service")),
     ("nats.conf", include_str!("../../deploy/nats.conf")),
+    ("tenants.conf", include_str!("../../deploy/tenants.conf")),
     ("Dockerfile", include_str!("../../deploy/Dockerfile")),
 ];
 

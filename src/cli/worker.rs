@@ -25,7 +25,7 @@ On the host of the server:   memlog serve --workers 0 --nats nats://nats.example
 On any number of others:     memlog worker --nats nats://nats.example:4222 --parallel 8
 
 It may be killed at any time: a job that it had is done by another one some 30 seconds later.
-`memlog jobs watch --nats URL` shows jobs as they are done. deploy/nats.conf has the permissions that a worker needs.";
+`memlog jobs watch --nats URL` shows jobs as they are done. deploy/tenants.conf has the permissions that a worker needs.";
 
 /// Which server, and how many at once.
 #[derive(Debug, clap::Args)]

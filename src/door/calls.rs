@@ -1,7 +1,8 @@
 //! Calls under way: how many at once, which of them are told to stop, and that a panic ends one call only.
 //!
-//! Knows no transport. Nothing waits in a queue here: what finds no room is refused at once with the time to try again,
-//! which a client can act on, while a queue would only make everybody late.
+//! Knows no transport. What finds no room is refused at once with the time to try again, which a client can act on, while a longer
+//! queue would only make everybody late. What has found room works in turns, so that no namespace and no profile keeps others from
+//! being answered; `shares` says who gets how much.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -17,10 +18,12 @@ use memlog_actors::{
     api::{Context, Error},
     system::System,
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::{
-    BODIES_KIB_MAX, DECODE_INLINE_BYTES_MAX, RESTART_RETRY_MS, SHED_RETRY_MS,
+    BODIES_KIB_MAX, COMMANDS_WORKING_MAX, DECODE_INLINE_BYTES_MAX, QUESTIONS_WORKING_MAX, READS_WORKING_MAX,
+    RESTART_RETRY_MS, SHED_RETRY_MS,
+    shares::{Lanes, Part, Room},
     table::{Call, Kind, Reply, Row},
 };
 
@@ -39,11 +42,14 @@ pub enum Phase {
 #[derive(Clone)]
 pub struct Calls {
     system: System,
-    calls_max: usize,
-    calls: Arc<Semaphore>,
+    calls: Arc<Room>,
     /// Counted apart: calls that wait for minutes must not keep out those that take milliseconds.
-    waits: Arc<Semaphore>,
-    bodies_kib: Arc<Semaphore>,
+    waits: Arc<Room>,
+    bodies_kib: Arc<Room>,
+    reads: Arc<Lanes>,
+    /// Apart from the other reads: while a model is slow or hangs, these wait for it, and must not keep those waiting.
+    questions: Arc<Lanes>,
+    commands: Arc<Lanes>,
     shed: Arc<AtomicU64>,
     phase: watch::Receiver<Phase>,
 }
@@ -64,8 +70,8 @@ pub struct CallsLoad {
 /// A place among the calls under way; dropping it makes room.
 #[derive(Debug)]
 pub struct Admitted {
-    call: OwnedSemaphorePermit,
-    _body: OwnedSemaphorePermit,
+    call: Part,
+    _body: Part,
 }
 
 impl Calls {
@@ -74,10 +80,12 @@ impl Calls {
         let calls_max = system.limits().calls_max;
         Self {
             system,
-            calls_max,
-            calls: Arc::new(Semaphore::new(calls_max)),
-            waits: Arc::new(Semaphore::new(calls_max)),
-            bodies_kib: Arc::new(Semaphore::new(BODIES_KIB_MAX)),
+            calls: Room::new(calls_max),
+            waits: Room::new(calls_max),
+            bodies_kib: Room::new(BODIES_KIB_MAX),
+            reads: Lanes::new(READS_WORKING_MAX),
+            questions: Lanes::new(QUESTIONS_WORKING_MAX),
+            commands: Lanes::new(COMMANDS_WORKING_MAX),
             shed: Arc::default(),
             phase,
         }
@@ -85,11 +93,10 @@ impl Calls {
 
     /// How many calls are under way, those apart that wait; the bytes of their bodies, to a KiB; and how many were shed.
     pub(super) fn load(&self) -> CallsLoad {
-        let taken = |places: &Semaphore, max: usize| max.saturating_sub(places.available_permits()) as u64;
         CallsLoad {
-            working: taken(&self.calls, self.calls_max),
-            waiting: taken(&self.waits, self.calls_max),
-            body_bytes: taken(&self.bodies_kib, BODIES_KIB_MAX) * 1024,
+            working: self.calls.taken(),
+            waiting: self.waits.taken(),
+            body_bytes: self.bodies_kib.taken() * 1024,
             shed: self.shed.load(Ordering::Relaxed),
         }
     }
@@ -99,14 +106,14 @@ impl Calls {
         Error::unavailable("too many calls are under way; nothing was done", SHED_RETRY_MS)
     }
 
-    /// Takes a place for a call with a body of this size, or says why there is none.
-    pub fn admit(&self, body_bytes: usize) -> Result<Admitted, Error> {
+    /// Takes a place for a namespace's call with a body of this size, or says why there is none.
+    pub fn admit(&self, namespace: &str, body_bytes: usize) -> Result<Admitted, Error> {
         if *self.phase.borrow() != Phase::Open {
             return Err(closing());
         }
-        let kib = u32::try_from(body_bytes.div_ceil(1024).min(BODIES_KIB_MAX)).unwrap_or(u32::MAX);
-        let body = self.bodies_kib.clone().try_acquire_many_owned(kib).map_err(|_| self.shed())?;
-        let call = self.calls.clone().try_acquire_owned().map_err(|_| self.shed())?;
+        let kib = body_bytes.div_ceil(1024).min(BODIES_KIB_MAX);
+        let body = self.bodies_kib.take(namespace, kib).ok_or_else(|| self.shed())?;
+        let call = self.calls.take(namespace, 1).ok_or_else(|| self.shed())?;
         Ok(Admitted { call, _body: body })
     }
 
@@ -131,20 +138,39 @@ impl Calls {
     ) -> Result<Reply, Error> {
         let call = decode(row, body).await?;
         let waits = call.waits();
-        let _place = if waits {
+        let profile = call.profile().to_owned();
+        let place = if waits {
             drop(admitted.call);
-            self.waits.clone().try_acquire_owned().map_err(|_| self.shed())?
+            self.waits.take(&context.namespace, 1).ok_or_else(|| self.shed())?
         } else {
             admitted.call
         };
+        let _place = place.of(&profile).ok_or_else(|| self.shed())?;
         let (stop, stopped) = match (waits, row.kind) {
             (true, Kind::Read) => (Phase::Closing, closing()),
             _ => (Phase::Cut, cut()),
         };
+        // Who waits for minutes would hold a turn for as long.
+        let lanes = (!waits).then(|| self.lanes(row));
+        let work = async {
+            let _turn = match lanes {
+                Some(lanes) => Some(lanes.turn(&context.namespace, &profile).await),
+                None => None,
+            };
+            call.run(&self.system, &context).await
+        };
         tokio::select! {
             biased;
-            reply = call.run(&self.system, &context) => reply,
+            reply = work => reply,
             () = reached(self.phase.clone(), stop) => Err(stopped),
+        }
+    }
+
+    fn lanes(&self, row: &Row) -> &Arc<Lanes> {
+        match row.kind {
+            Kind::Read if row.asks_model => &self.questions,
+            Kind::Read => &self.reads,
+            Kind::Command => &self.commands,
         }
     }
 }

@@ -64,7 +64,9 @@ async fn follow(mut feed: Feed, mut link: Link, options: Options, mut stopped: w
     }
     if !matches!(timeout(FLUSH_MAX, link.client.flush()).await, Ok(Ok(()))) {
         tracing::warn!("the last events of the change feed may not have reached the NATS server");
+        return;
     }
+    feed.note().await;
 }
 
 /// Waits for the server before it takes an event; an end of the connection shows at the publish.

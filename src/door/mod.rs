@@ -14,6 +14,7 @@ pub mod nats;
 pub mod reply;
 mod requests;
 mod service;
+mod shares;
 pub mod table;
 
 pub use connect::{Error, Options};
@@ -35,6 +36,14 @@ pub const KEY_BYTES_MAX: usize = 256;
 pub const HEADER_MESSAGE_BYTES_MAX: usize = 512;
 /// Request bodies under way at once, in KiB: eight of the largest that memlog's own NATS configuration lets pass.
 pub const BODIES_KIB_MAX: usize = 256 * 1024;
+/// Reads that work at once and ask no model. Nearly each is the processor's for its milliseconds, so more would only be late together;
+/// what waits takes turns.
+pub const READS_WORKING_MAX: usize = 64;
+/// Reads that work at once and ask a model: as many, in turns of their own, since each waits for the model up to twice
+/// `limits.embed_wait_ms_max` where it is slow.
+pub const QUESTIONS_WORKING_MAX: usize = READS_WORKING_MAX;
+/// Commands that work at once: they wait for one commit together, and a profile alone, with a third of them, still fills it.
+pub const COMMANDS_WORKING_MAX: usize = 384;
 /// A body above this is decoded on a thread for blocking work, so that other calls are not held up.
 pub const DECODE_INLINE_BYTES_MAX: usize = 256 * 1024;
 /// When a client may try again after being shed: a call takes milliseconds.

@@ -311,6 +311,9 @@ impl Station {
     /// Must be quick: what it does is done for one request after the other.
     async fn receive(&self, message: Message) {
         let came = Instant::now();
+        if message.reply.as_ref().is_some_and(|to| !reply::may_answer(to)) {
+            return self.leave_undone(&message, came).await;
+        }
         let found = Address::parse(&message.subject).map(|address| (address, TABLE.place(address.name)));
         let Some((address, Some(place))) = found else {
             let error = match found.map(|(address, _)| check_namespace(address.namespace)) {
@@ -321,7 +324,7 @@ impl Station {
         };
         let row = &TABLE.rows()[place];
         let answerer = self.answerer(&message, Some(place), came);
-        let admitted = self.calls.admit(message.payload.len()).and_then(|admitted| {
+        let admitted = self.calls.admit(address.namespace, message.payload.len()).and_then(|admitted| {
             let Message { subject, headers, payload, .. } = &message;
             let context = headers::context(subject, address.namespace, headers.as_ref(), payload, row.kind)?;
             Ok((admitted, context))
@@ -338,6 +341,21 @@ impl Station {
             answerer.send(result).await;
             drop(work);
         });
+    }
+
+    /// Of a request whose answer would be an order in memlog's name. Nobody can be told but who reads the log; the subject that it asked
+    /// for is the caller's word.
+    async fn leave_undone(&self, message: &Message, came: Instant) {
+        let place = Address::parse(&message.subject).and_then(|address| TABLE.place(address.name));
+        let verb = place.map_or_else(|| "unknown".to_owned(), |place| format!("{:?}", TABLE.rows()[place]));
+        tracing::warn!(
+            verb,
+            "a request asks for its answer on a subject of memlog's or of the NATS server's; it is not done"
+        );
+        let error =
+            ApiError::invalid("reply", "no answer goes to subjects that begin with memlog. or $; nothing was done");
+        let answerer = Answerer { reply: None, ..self.answerer(message, None, came) };
+        answerer.send(Err(error)).await;
     }
 
     fn answerer(&self, message: &Message, place: Option<usize>, came: Instant) -> Answerer {
@@ -381,7 +399,7 @@ impl Station {
 async fn refuse_strays(client: Client, subscriptions: Vec<Subscriber>, ids: Arc<RequestIds>) {
     let mut strays = stream::select_all(subscriptions);
     while let Some(stray) = strays.next().await {
-        let Some(reply) = stray.reply else { continue };
+        let Some(reply) = stray.reply.filter(|to| reply::may_answer(to)) else { continue };
         let (mut outgoing, _) = reply::encode(Err(unknown(&stray.subject)), client.max_payload());
         outgoing.headers.insert(REQUEST_ID, ids.of(stray.headers.as_ref()));
         if let Err(error) = client.publish_with_headers(reply, outgoing.headers, outgoing.body).await {

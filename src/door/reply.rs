@@ -36,6 +36,14 @@ impl Outgoing {
     }
 }
 
+/// Whether an answer may go there: anywhere but to subjects that begin with `memlog.` or with `$`. The subject of an answer is the caller's to choose and memlog's to publish on, and memlog may publish
+/// where a tenant may not: on another's verbs and feed, on the desk of workers, on what the server itself listens to (`$JS.API`, where the
+/// empty reply of a deletion is the order to delete a stream). Who asks for that is not answered, and nothing is done. Any other subject
+/// may be somebody's inbox: whose, nobody can tell, so that what keeps others' answers out of it is that its name cannot be guessed.
+pub fn may_answer(to: &str) -> bool {
+    !to.starts_with('$') && to.split('.').next() != Some("memlog")
+}
+
 /// The message for a reply that fits, and for one that does not, the refusal.
 pub fn encode(result: Result<Reply, Error>, payload_bytes_max: usize) -> (Outgoing, Option<Error>) {
     let refused = match result {
@@ -163,6 +171,18 @@ mod tests {
             let found: Value = serde_json::from_slice(&sent.body).unwrap();
             assert_eq!(found, json!({"type": "error", "error": body}));
             assert_eq!(failed(Some(&sent.headers), &sent.body), Some(error));
+        }
+    }
+
+    #[test]
+    fn no_answer_goes_to_subjects_of_memlog_or_of_the_server() {
+        for any in ["_INBOX.a.1", "_INBOX_acme.a.1", "_R_.a", "_GR_.a.b._INBOX.c", "memlogs", "my.own.replies"] {
+            assert!(may_answer(any), "{any}");
+        }
+        for other in
+            ["$JS.API.STREAM.DELETE.memlog-jobs", "$SRV.PING", "$SYS.a", "memlog.v1.other.profile.delete", "memlog"]
+        {
+            assert!(!may_answer(other), "{other}");
         }
     }
 

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::{
     PREFIX, SERVICE,
+    reply::may_answer,
     requests::Requests,
     table::{Kind, Row, TABLE},
 };
@@ -88,7 +89,7 @@ impl Service {
     pub(super) async fn serve(self: Arc<Self>, client: Client, subscriptions: Vec<Subscriber>) {
         let mut questions = stream::select_all(subscriptions);
         while let Some(question) = questions.next().await {
-            let Some(reply) = question.reply else { continue };
+            let Some(reply) = question.reply.filter(|to| may_answer(to)) else { continue };
             let answer = match question.subject.split('.').nth(1) {
                 Some("PING") => self.ping(),
                 Some("INFO") => self.info(),

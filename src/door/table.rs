@@ -1,5 +1,6 @@
 //! The one table of verbs. It serves the door, `$SRV.INFO` and whatever else must know what there is. A new verb is a row
-//! here, with `read` if it only answers and `command` if it appends: nothing else in the door knows one verb from another.
+//! here, with `read` if it only answers, `question` if it asks a model in order to, and `command` if it appends: nothing else in the
+//! door knows one verb from another.
 
 use std::{collections::HashMap, fmt, sync::LazyLock};
 
@@ -38,6 +39,8 @@ pub struct Reply {
 pub trait Call: Send {
     /// Whether it may take long by its nature, and so is counted apart from the others.
     fn waits(&self) -> bool;
+    /// The profile that it is about; empty if it is about none.
+    fn profile(&self) -> &str;
     /// Does it.
     fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>>;
     /// The request as a client of this package would write it: what was understood, in bytes that mean the same.
@@ -54,6 +57,8 @@ pub struct Row {
     pub verb: &'static str,
     /// Whether it changes anything.
     pub kind: Kind,
+    /// Whether it is a read that asks a model, and so may wait for one as long as a model may take.
+    pub asks_model: bool,
     /// One line for people.
     pub about: &'static str,
     /// The names of its request's fields.
@@ -118,8 +123,8 @@ fn profile_rows() -> Vec<Row> {
         }),
         command::<profile::AddTurn>("Appends what the user and the assistant said"),
         command::<profile::Remember>("Saves one memory, unless a valid one says the same"),
-        read::<profile::Recall>("An answer with its sources"),
-        read::<profile::Search>("Memories and messages, best first"),
+        question::<profile::Recall>("An answer with its sources"),
+        question::<profile::Search>("Memories and messages, best first"),
         read::<profile::Memories>("A page of memories, newest first"),
         read::<profile::Memory>("One memory"),
         read::<profile::History>("The events of one memory, oldest first"),
@@ -148,12 +153,12 @@ fn profile_rows() -> Vec<Row> {
         command::<thread::UpdateRecordLink>("Changes what a link says"),
         command::<thread::DeleteRecordLink>("Forgets a link"),
         read::<thread::ListRecordLinks>("The links of a memory, both ways"),
-        read::<thread::Search>("Memories, messages and images in a scope, best first"),
+        question::<thread::Search>("Memories, messages and images in a scope, best first"),
         row::<thread::AddImage>(Kind::Command, "Stores an image of a thread", |it| it.description.is_none()),
         read::<thread::ListImages>("Images of a thread; bytes of one on request"),
         row::<thread::UpdateImage>(Kind::Command, "Changes an image", |it| it.description == Some(None)),
         command::<thread::DeleteImage>("Forgets an image that is no part of a message"),
-        read::<thread::GetContextCard>("What an agent should know of a thread, as text for its prompt"),
+        question::<thread::GetContextCard>("What an agent should know of a thread, as text for its prompt"),
         row::<thread::GetSummary>(Kind::Read, "What a thread has been about", |_| true),
         row::<thread::WaitForMemoryExtraction>(Kind::Read, "Waits until extraction accepted before is done", |_| true),
     ]
@@ -217,26 +222,46 @@ fn read<V: Verb>(about: &'static str) -> Row {
     row::<V>(Kind::Read, about, |_| false)
 }
 
+fn question<V: Verb>(about: &'static str) -> Row {
+    Row { asks_model: true, ..read::<V>(about) }
+}
+
 fn command<V: Verb>(about: &'static str) -> Row {
     row::<V>(Kind::Command, about, |_| false)
 }
 
 fn row<V: Verb>(kind: Kind, about: &'static str, waits: fn(&V) -> bool) -> Row {
+    let fields = fields_of::<V>();
     let decode: Decode = Box::new(move |body| {
         let request: V = decode(body)?;
-        Ok(Box::new(Decoded { waits: waits(&request), request }))
+        let profile = if fields.contains(&"profile") { profile_of(body) } else { String::new() };
+        Ok(Box::new(Decoded { waits: waits(&request), profile, request }))
     });
-    Row { noun: V::NOUN, verb: V::VERB, kind, about, fields: fields_of::<V>(), decode }
+    Row { noun: V::NOUN, verb: V::VERB, kind, asks_model: false, about, fields, decode }
+}
+
+/// The profile that a request names, which has been found to be well formed.
+fn profile_of(body: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct About {
+        profile: Option<String>,
+    }
+    serde_json::from_slice::<About>(body).ok().and_then(|about| about.profile).unwrap_or_default()
 }
 
 struct Decoded<V> {
     request: V,
+    profile: String,
     waits: bool,
 }
 
 impl<V: Verb> Call for Decoded<V> {
     fn waits(&self) -> bool {
         self.waits
+    }
+
+    fn profile(&self) -> &str {
+        &self.profile
     }
 
     fn run<'a>(self: Box<Self>, system: &'a System, context: &'a Context) -> BoxFuture<'a, Result<Reply, Error>> {
@@ -311,6 +336,13 @@ mod tests {
         }
     }
 
+    /// One that waits for the model in the turns of plain reads would keep them all waiting.
+    #[test]
+    fn questions_are_the_reads_that_ask_a_model() {
+        let asking: Vec<_> = TABLE.rows().iter().filter(|row| row.asks_model).map(|row| format!("{row:?}")).collect();
+        assert_eq!(asking, ["profile.recall", "profile.search", "thread.search", "thread.get_context_card"]);
+    }
+
     /// Discovery tells clients what to send; the names come from the structs, not from a second list.
     #[test]
     fn rows_know_their_requests() {
@@ -322,5 +354,6 @@ mod tests {
         let waiting = row.decode(br#"{"profile":"a","messages":[],"wait":true}"#).unwrap();
         let swift = row.decode(br#"{"profile":"a","messages":[]}"#).unwrap();
         assert!(waiting.waits() && !swift.waits());
+        assert_eq!(swift.profile(), "a");
     }
 }

@@ -101,7 +101,7 @@ async fn listen(
 }
 
 async fn answer(system: &System, client: &Client, message: Message) {
-    let Some(to) = message.reply.clone() else { return };
+    let Some(to) = message.reply.clone().filter(|to| reply::may_answer(to)) else { return };
     let what = message.subject.rsplit('.').next().unwrap_or_default();
     let result = match what {
         "fetch" => fetch(system, client.max_payload(), &message.payload).await,

@@ -11,6 +11,7 @@ mod world;
 mod changing;
 mod forgetting;
 mod rebuilding;
+mod refusing;
 mod soaking;
 mod tampering;
 mod terminating;

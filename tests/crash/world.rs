@@ -5,7 +5,7 @@ use std::{
     future::Future,
     hash::{BuildHasher, Hasher, RandomState},
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Output, Stdio},
     time::Duration,
 };
 
@@ -136,10 +136,14 @@ impl World {
         command
     }
 
+    /// Runs a command on the data folder; how it ended and what it said.
+    pub(crate) async fn output(&self, words: &[&str]) -> Output {
+        timeout(PATIENCE, self.command(words).output()).await.expect("the command ends").unwrap()
+    }
+
     /// Runs a command on the data folder; its exit code, and what it printed to stdout as one object a line.
     pub(crate) async fn cli(&self, words: &[&str]) -> (i32, Vec<Value>) {
-        let running = self.command(words).arg("--json").output();
-        let output = timeout(PATIENCE, running).await.expect("the command ends").unwrap();
+        let output = self.output(&[words, &["--json"]].concat()).await;
         let printed = String::from_utf8(output.stdout).unwrap();
         let lines = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let code = output.status.code();
@@ -170,6 +174,11 @@ impl World {
         }
         let log = File::options().create(true).append(true).open(self.log()).unwrap();
         command.stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
+    /// A place beside the data folder.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// Starts `memlog serve` and waits until it answers.

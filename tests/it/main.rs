@@ -10,7 +10,6 @@ mod client;
 mod door;
 mod drain;
 mod duplicates;
-mod fences;
 mod jobs;
 mod llm;
 mod notebooks;

@@ -59,7 +59,7 @@ impl Gate {
 }
 
 /// Words to a vector: alike texts are near, which is all that a test of the door needs.
-struct Words(Arc<Gate>);
+pub struct Words(pub Arc<Gate>);
 
 impl Embedder for Words {
     fn name(&self) -> &str {
@@ -87,7 +87,8 @@ impl Embedder for Words {
 }
 
 /// Every message but the system's is a fact.
-struct EachTurn(Arc<Gate>);
+#[derive(Default)]
+pub struct EachTurn(pub Arc<Gate>);
 
 impl Extractor for EachTurn {
     fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
@@ -107,6 +108,26 @@ impl Extractor for EachTurn {
 
     fn classify(&self, content: &str) -> (RecordType, String) {
         (RecordType::Fact, content.chars().take(80).collect())
+    }
+}
+
+/// A word that no extraction gets past.
+pub const UNREADABLE: &str = "unreadable";
+
+/// The same, but for conversations with [`UNREADABLE`] in them: their jobs fail for good, and can be tried again.
+#[derive(Default)]
+pub struct Fickle(EachTurn);
+
+impl Extractor for Fickle {
+    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
+        if work.turns.iter().any(|turn| turn.text.contains(UNREADABLE)) {
+            return Err(ExtractFailed::lasting("unreadable"));
+        }
+        self.0.extract(work)
+    }
+
+    fn classify(&self, content: &str) -> (RecordType, String) {
+        self.0.classify(content)
     }
 }
 

@@ -8,6 +8,9 @@ use crate::source::Source;
 /// The folders that hold the project's own files.
 pub(crate) const FOLDERS: [&str; 5] = ["src", "actors", "events", "tests", "deploy"];
 
+/// Folders of what builds, tests and fuzzers leave behind.
+const MADE: [&str; 4] = ["target", "__pycache__", "corpus", "artifacts"];
+
 /// Every file by its path from the root, with forward slashes, in order.
 pub(crate) struct House {
     files: Vec<(String, String)>,
@@ -83,7 +86,7 @@ fn read_folder(root: &Path, folder: &str, files: &mut Vec<(String, String)>) {
     for name in names(&root.join(folder)) {
         let path = format!("{folder}/{name}");
         if root.join(&path).is_dir() {
-            if name != "target" && !name.starts_with('.') && name != "__pycache__" {
+            if !MADE.contains(&name.as_str()) && !name.starts_with('.') {
                 read_folder(root, &path, files);
             }
         } else {

@@ -5,6 +5,7 @@
 //! durable: [`Handed`] carries both. A batch that fails takes the entity down; the next command wakes it from the log.
 
 mod batch;
+mod believed;
 mod directory;
 mod durable;
 mod environment;

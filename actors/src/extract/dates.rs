@@ -2,6 +2,7 @@
 //!
 //! Pure: the only "now" is the day on which the words were said, on the speaker's own calendar. Extraction dates statements with it, ranking dates questions.
 
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 use jiff::civil::{Date, Weekday};
@@ -81,10 +82,17 @@ pub(super) fn names_time(word: &str) -> bool {
 /// What the parsers look at: the tokens, and the day on which they were said.
 struct Reader<'a> {
     text: &'a str,
+    /// Whether the text is in ASCII alone.
+    ascii: bool,
     tokens: &'a [Token],
     today: Date,
-    /// Which way the clause of the date in hand looks, else the whole text.
-    direction: Direction,
+    /// The tokens of the clause of the token in hand.
+    clause: Range<usize>,
+    /// Whether the word before says that what follows is to come.
+    ahead: bool,
+    /// Which way the clause looks, and the whole text; found out when a date asks, since few texts have one.
+    own: Cell<Option<Direction>>,
+    whole: OnceCell<Direction>,
 }
 
 /// A date without its place, and how many tokens it took.
@@ -101,31 +109,19 @@ struct Match {
 
 fn scan(text: &str, today: Date, most: usize) -> Vec<Found> {
     let tokens = lex::tokens(text);
-    let whole = direction(&tokens);
-    let mut reader = Reader { text, tokens: &tokens, today, direction: whole };
+    let (own, whole) = (Cell::new(None), OnceCell::new());
+    let mut reader =
+        Reader { text, ascii: text.is_ascii(), tokens: &tokens, today, clause: 0..0, ahead: false, own, whole };
     let mut found = Vec::new();
     let mut i = 0;
-    let mut clause = 0..0;
     while i < tokens.len() && found.len() < most {
-        if i >= clause.end {
+        if i >= reader.clause.end {
             let end = i + 1 + tokens[i + 1..].iter().position(parts).unwrap_or(tokens.len() - i - 1);
-            clause = i..end;
-            let own = &tokens[clause.clone()];
-            // Only "on Friday, …" leaves it to the rest of the text which way it looks.
-            let verbless = !own.iter().skip(1).any(|token| verbs::is_finite(&token.lower));
-            reader.direction = match direction(own) {
-                Direction::Nearest if verbless => whole,
-                own => own,
-            };
+            (reader.clause, reader.own) = (i..end, Cell::new(None));
         }
         // "Pushed to April 9", "planned for the 5th": told in the past, but of what comes.
-        let aside = reader.direction;
-        if i > 0 && matches!(reader.word(i - 1), "to" | "for" | "until" | "till" | "by") {
-            reader.direction = Direction::Future;
-        }
-        let hit = reader.read(i);
-        reader.direction = aside;
-        let Some(hit) = hit else {
+        reader.ahead = i > 0 && matches!(reader.word(i - 1), "to" | "for" | "until" | "till" | "by");
+        let Some(hit) = reader.read(i) else {
             i += 1;
             continue;
         };
@@ -149,6 +145,25 @@ impl Reader<'_> {
     /// A date that begins at this token.
     fn read(&self, i: usize) -> Option<Match> {
         self.around(i).or_else(|| self.absolute(i)).or_else(|| self.relative(i)).or_else(|| self.foreign(i))
+    }
+
+    /// Which way a date here looks.
+    fn direction(&self) -> Direction {
+        if self.ahead {
+            return Direction::Future;
+        }
+        if let Some(known) = self.own.get() {
+            return known;
+        }
+        let own = &self.tokens[self.clause.clone()];
+        // Only "on Friday, …" leaves it to the rest of the text which way it looks.
+        let verbless = || !own.iter().skip(1).any(|token| verbs::is_finite(&token.lower));
+        let found = match direction(own) {
+            Direction::Nearest if verbless() => *self.whole.get_or_init(|| direction(self.tokens)),
+            own => own,
+        };
+        self.own.set(Some(found));
+        found
     }
 
     fn word(&self, i: usize) -> &str {

@@ -74,7 +74,10 @@ fn is_combining(c: char) -> bool {
 
 /// Lower case with straight apostrophes, and with those that people leave out where only one word can be meant.
 pub(super) fn lower(text: &str) -> String {
-    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    let lower = match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => text.to_lowercase().replace('\u{2019}', "'"),
+    };
     match lower.as_str() {
         "dont" | "doesnt" | "didnt" | "isnt" | "arent" | "wasnt" | "werent" | "havent" | "hasnt" | "hadnt"
         | "couldnt" | "shouldnt" | "wouldnt" | "wont" | "cant" => format!("{}'t", &lower[..lower.len() - 1]),

@@ -1,20 +1,19 @@
-//! Who is next: fair between profiles, one at a time and in order within a thread. Pure; every queue is built around it.
+//! Who is next: fair between namespaces and within each between profiles, one at a time and in order within a thread. Pure; every
+//! queue is built around it.
 
 use std::collections::{HashMap, VecDeque, hash_map::Entry};
 
 use memlog_events::ids::{JobId, Scope, StreamId};
 
-use crate::port::Ticket;
+use crate::{port::Ticket, turns::Turns};
 
 /// Jobs that wait, and who may go. Each costs some hundred bytes until it is settled; the outbox, which has read them from the
 /// log, could not forget them either.
 #[derive(Debug, Default)]
 pub struct Line {
     threads: HashMap<StreamId, VecDeque<Ticket>>,
-    /// Threads of each profile that have a job and none out.
-    idle: HashMap<Scope, VecDeque<StreamId>>,
-    /// Profiles with such a thread, in turn.
-    turns: VecDeque<Scope>,
+    /// Threads that have a job and none out.
+    idle: Turns<[u8; 16], Scope, StreamId>,
     /// The job of each thread that is out.
     out: HashMap<StreamId, JobId>,
 }
@@ -26,27 +25,25 @@ impl Line {
         let thread = self.threads.entry(stream).or_default();
         thread.push_back(ticket);
         if thread.len() == 1 && !self.out.contains_key(&stream) {
-            self.offer(ticket.place.key.scope, stream);
+            self.offer(ticket);
         }
     }
 
     /// The next job may go out; its thread waits until it is settled.
     pub fn take(&mut self) -> Option<Ticket> {
-        let scope = self.turns.pop_front()?;
-        let idle = self.idle.get_mut(&scope)?;
-        let stream = idle.pop_front()?;
-        if idle.is_empty() {
-            self.idle.remove(&scope);
-        } else {
-            self.turns.push_back(scope);
+        loop {
+            let stream = self.idle.pop(|_, _, _| true)?;
+            // A turn is left over where a job was settled under another namespace than it was put under.
+            let Some(thread) = self.threads.get_mut(&stream).filter(|_| !self.out.contains_key(&stream)) else {
+                continue;
+            };
+            let Some(ticket) = thread.pop_front() else { continue };
+            if thread.is_empty() {
+                self.threads.remove(&stream);
+            }
+            self.out.insert(stream, ticket.job);
+            return Some(ticket);
         }
-        let thread = self.threads.get_mut(&stream)?;
-        let ticket = thread.pop_front()?;
-        if thread.is_empty() {
-            self.threads.remove(&stream);
-        }
-        self.out.insert(stream, ticket.job);
-        Some(ticket)
     }
 
     /// A job that went out did not arrive: it is the first of its thread again.
@@ -57,16 +54,16 @@ impl Line {
         }
         self.out.remove(&stream);
         self.threads.entry(stream).or_default().push_front(ticket);
-        self.offer(ticket.place.key.scope, stream);
+        self.offer(ticket);
     }
 
     /// A job needs no more work, whether it is out or waits.
     pub fn settled(&mut self, ticket: Ticket) {
-        let (scope, stream) = (ticket.place.key.scope, ticket.place.key.stream);
+        let stream = ticket.place.key.stream;
         if self.out.get(&stream) == Some(&ticket.job) {
             self.out.remove(&stream);
             if self.threads.contains_key(&stream) {
-                self.offer(scope, stream);
+                self.offer(ticket);
             }
             return;
         }
@@ -74,30 +71,18 @@ impl Line {
         thread.get_mut().retain(|waiting| waiting.job != ticket.job);
         if thread.get().is_empty() {
             thread.remove();
-            self.withdraw(scope, stream);
+            self.idle.retain_of(&ticket.namespace, &ticket.place.key.scope, |waiting| *waiting != stream);
         }
     }
 
     /// Whether a job could be taken now.
     pub fn is_ready(&self) -> bool {
-        !self.turns.is_empty()
+        !self.idle.is_empty()
     }
 
-    fn offer(&mut self, scope: Scope, stream: StreamId) {
-        let idle = self.idle.entry(scope).or_default();
-        if idle.is_empty() {
-            self.turns.push_back(scope);
-        }
-        idle.push_back(stream);
-    }
-
-    fn withdraw(&mut self, scope: Scope, stream: StreamId) {
-        let Some(idle) = self.idle.get_mut(&scope) else { return };
-        idle.retain(|waiting| *waiting != stream);
-        if idle.is_empty() {
-            self.idle.remove(&scope);
-            self.turns.retain(|waiting| *waiting != scope);
-        }
+    /// The ticket's thread may go out.
+    fn offer(&mut self, ticket: Ticket) {
+        self.idle.push(ticket.namespace, ticket.place.key.scope, ticket.place.key.stream);
     }
 }
 
@@ -113,7 +98,7 @@ pub(super) mod tests {
         let scope = Scope(Uuid::from_u128(profile));
         let key = StreamKey { partition: Partition(0), scope, stream: StreamId(Uuid::from_u128(thread)) };
         let place = Place { key, scope_slot: Slot(1) };
-        Ticket { job: JobId(Uuid::from_u128(job)), place, promised: Position(job as u64) }
+        Ticket { job: JobId(Uuid::from_u128(job)), place, namespace: [0; 16], promised: Position(job as u64) }
     }
 
     fn taken(line: &mut Line) -> Option<u128> {
@@ -127,6 +112,15 @@ pub(super) mod tests {
         (0..3).for_each(|n| line.put(ticket(1, 10 + n, n)));
         line.put(ticket(2, 20, 9));
         assert_eq!((taken(&mut line), taken(&mut line)), (Some(0), Some(9)));
+    }
+
+    // Nor a tenant's thousand profiles another tenant's one.
+    #[test]
+    fn namespaces_take_turns() {
+        let mut line = Line::default();
+        (0..10).for_each(|n| line.put(ticket(n, 10 + n, n)));
+        line.put(Ticket { namespace: [1; 16], ..ticket(20, 20, 99) });
+        assert_eq!((taken(&mut line), taken(&mut line), taken(&mut line)), (Some(0), Some(99), Some(1)));
     }
 
     // A later job of a thread may correct what an earlier one found, so they never overtake each other.
@@ -163,6 +157,19 @@ pub(super) mod tests {
         line.put(ticket(1, 10, 3));
         assert!(line.is_ready());
         assert_eq!(taken(&mut line), Some(3));
+    }
+
+    // A namespace that could not be read when a job was put may be known when it is settled.
+    #[test]
+    fn a_turn_that_is_left_over_holds_nobody_up() {
+        let mut line = Line::default();
+        let first = ticket(1, 10, 1);
+        line.put(first);
+        line.settled(Ticket { namespace: [1; 16], ..first });
+        line.put(ticket(1, 10, 2));
+        line.put(ticket(1, 10, 3));
+        line.put(ticket(2, 20, 4));
+        assert_eq!((taken(&mut line), taken(&mut line), taken(&mut line)), (Some(2), Some(4), None));
     }
 
     // The log and the queue are told of the same end by different ways; the second telling must free nothing.

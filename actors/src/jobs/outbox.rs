@@ -1,11 +1,11 @@
 //! The outbox follows the log and hands what it promises to the queue. After a restart it reads on from its checkpoint, which
 //! never passes a promise that is not kept.
 
-use std::sync::Arc;
+use std::{collections::HashMap, mem, sync::Arc};
 
 use memlog_events::{
     event::Facts,
-    ids::{JobId, Position},
+    ids::{JobId, Position, Scope, StreamKey, Version},
     log::{Error, Log, Stored},
 };
 use tokio::sync::watch;
@@ -22,6 +22,8 @@ const CHECKPOINT: &str = "outbox";
 const PAGE_EVENTS: usize = 1_000;
 /// Positions after which the checkpoint is written: it costs a turn of the log's writer, and after a crash only so much is read again.
 const CHECKPOINT_EVERY: u64 = 1_000;
+/// Profiles whose namespace is kept in mind: a few megabytes. Who is dropped is looked up again.
+const NAMESPACES_MAX: usize = 50_000;
 
 /// Follows the log for promises.
 pub(crate) struct Outbox {
@@ -36,6 +38,8 @@ pub(crate) struct Outbox {
     began: Position,
     /// Failures read in this pass; one whose job was promised again meanwhile is none.
     dead: Vec<DeadLetter>,
+    /// The namespaces of profiles that had jobs, as far as they could be read.
+    namespaces: HashMap<Scope, [u8; 16]>,
 }
 
 impl Outbox {
@@ -43,7 +47,17 @@ impl Outbox {
     pub(crate) fn new(log: Log, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
         let (at, began) = (log.checkpoint(CHECKPOINT)?, log.head());
         let promises = Arc::new(Promises::new(at));
-        Ok(Self { log, queue, promises, at, handed: at, checkpoint: at, began, dead: Vec::new() })
+        Ok(Self {
+            log,
+            queue,
+            promises,
+            at,
+            handed: at,
+            checkpoint: at,
+            began,
+            dead: Vec::new(),
+            namespaces: HashMap::new(),
+        })
     }
 
     /// What is not kept yet.
@@ -65,9 +79,7 @@ impl Outbox {
 
     async fn catch_up(&mut self) -> Result<(), Error> {
         loop {
-            let (log, at) = (self.log.clone(), self.at);
-            let read = crate::blocking::run(move || log.tail(at, PAGE_EVENTS)).await;
-            let page = read.unwrap_or(Ok(Vec::new()))?;
+            let page = self.page().await?;
             let Some(last) = page.last() else { break };
             self.at = last.head.position;
             for event in &page {
@@ -91,12 +103,34 @@ impl Outbox {
         Ok(())
     }
 
+    /// The next events; afterwards the namespaces of what they promise are known.
+    async fn page(&mut self) -> Result<Vec<Stored>, Error> {
+        let (log, at, mut known) = (self.log.clone(), self.at, mem::take(&mut self.namespaces));
+        let reading = crate::blocking::run(move || {
+            let page = log.tail(at, PAGE_EVENTS);
+            if known.len() >= NAMESPACES_MAX {
+                known.clear();
+            }
+            for event in page.iter().flatten() {
+                if matches!(event.facts, Facts::ExtractionRequested(_)) {
+                    learn(&log, event.head.key, &mut known);
+                }
+            }
+            (page, known)
+        });
+        let (page, known) = reading.await.unwrap_or_else(|_| (Ok(Vec::new()), HashMap::new()));
+        self.namespaces = known;
+        page
+    }
+
     fn note(&mut self, event: &Stored) {
         let (head, position) = (&event.head, event.head.position);
         match &event.facts {
             Facts::ExtractionRequested(e) => {
                 let place = Place { key: head.key, scope_slot: head.keys.scope };
-                let before = self.promises.made(Ticket { job: e.job, place, promised: position });
+                // One that could not be read takes turns with others of its kind.
+                let namespace = self.namespaces.get(&head.key.scope).copied().unwrap_or_default();
+                let before = self.promises.made(Ticket { job: e.job, place, namespace, promised: position });
                 self.settled(before);
                 self.dead.retain(|letter| letter.job != e.job);
             }
@@ -130,4 +164,17 @@ impl Outbox {
             self.queue.settled(ticket);
         }
     }
+}
+
+/// Finds out the namespace of a profile from its first event, unless it is known. After an error it is looked up again.
+fn learn(log: &Log, key: StreamKey, known: &mut HashMap<Scope, [u8; 16]>) {
+    if known.contains_key(&key.scope) {
+        return;
+    }
+    let Ok(first) = log.at(StreamKey { stream: key.scope.own_stream(), ..key }, Version(1)) else { return };
+    let namespace = match first.map(|first| first.facts) {
+        Some(Facts::ProfileCreated(e)) => e.namespace,
+        _ => [0; 16],
+    };
+    known.insert(key.scope, namespace);
 }

@@ -101,6 +101,8 @@ struct Sentence<'a> {
     offers: bool,
     /// Whether the question names its speaker.
     theirs: bool,
+    /// Whether its record answers as well: then it says how common its words are, and is not quoted.
+    repeats: bool,
 }
 
 /// The answer, a line for each candidate quoted, the best sentence's first; empty without candidates. `[n]` is the n-th
@@ -109,13 +111,13 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
     let asked: BTreeSet<String> = terms(&matter(question)).into_iter().collect();
     let pool = pool(question, &asked, candidates);
     let rarity = rarity(&asked, &pool);
+    let quotable = || pool.iter().filter(|sentence| !sentence.repeats);
     let weight = |sentence: &Sentence<'_>| sentence.meets.iter().map(|word| rarity[word]).sum::<f32>();
     let mut said: Vec<&Sentence<'_>> = Vec::new();
     let mut covered = BTreeSet::new();
     while said.len() < length.sentences_max() {
         let needed = said.first().map_or(0.0, |first| length.share_min() * weight(first));
-        let next = pool
-            .iter()
+        let next = quotable()
             .filter(|sentence| weight(sentence) >= needed)
             .filter(|sentence| !said.iter().any(|other| same(&sentence.words, &other.words)))
             .map(|sentence| (worth(sentence, &asked, &covered, &rarity), sentence))
@@ -138,20 +140,27 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
 /// Every sentence worth quoting: statements, or all there is when there are only questions.
 fn pool<'a>(question: &str, asked: &BTreeSet<String>, candidates: &'a [Candidate]) -> Vec<Sentence<'a>> {
     let wanted = Wanted::of(question);
-    let mut pool = Vec::new();
-    let numbered = candidates.iter().enumerate().take(CANDIDATES_MAX);
-    // Of equal sentences the record's is taken: it stands before its message.
-    for (from, candidate) in numbered.flat_map(|(from, it)| [Some(it), it.message.as_deref()].map(|it| (from, it))) {
-        let Some(candidate) = candidate else { continue };
+    let quotable = |from: usize, candidate: &'a Candidate| {
         let about = format!("{} {}", candidate.speaker.as_deref().unwrap_or_default(), day(candidate.said_at));
         let about = terms(&about);
         let theirs = candidate.speaker.as_deref().is_some_and(|who| terms(who).iter().any(|term| asked.contains(term)));
-        for (at, text) in sentences(&candidate.text).into_iter().enumerate() {
+        let quoted = sentences(&candidate.text).into_iter().enumerate().map(|(at, text)| {
             let words: BTreeSet<String> = terms(&text).into_iter().collect();
             let meets = words.iter().chain(&about).filter(|word| asked.contains(*word)).cloned().collect();
             let offers = wanted.is_offered(&text, candidate.said_at, asked);
-            pool.push(Sentence { from, at, candidate, text, words, meets, offers, theirs });
+            Sentence { from, at, candidate, text, words, meets, offers, theirs, repeats: false }
+        });
+        quoted.collect::<Vec<_>>()
+    };
+    let mut pool = Vec::new();
+    for (from, candidate) in candidates.iter().enumerate().take(CANDIDATES_MAX) {
+        let told = quotable(from, candidate);
+        let mut said = candidate.message.as_deref().map_or_else(Vec::new, |message| quotable(from, message));
+        for sentence in &mut said {
+            sentence.repeats = told.iter().any(|told| answers_as_well(told, sentence));
         }
+        pool.extend(told);
+        pool.extend(said);
     }
     let says = |sentence: &Sentence<'_>| !asks(&sentence.text) && !sentence.words.is_empty();
     if pool.iter().any(says) {
@@ -187,6 +196,12 @@ fn worth(
     let offers = if sentence.offers { OFFER_WEIGHT } else { 0.0 };
     let theirs = if sentence.theirs { THEIRS_WEIGHT } else { 0.0 };
     meets.sum::<f32>() + RANK_WEIGHT * place + NEWS_WEIGHT * news + offers + theirs
+}
+
+/// Whether what a record tells is what its message says, with nothing of what is asked left out: then the message's own words only make
+/// the answer longer.
+fn answers_as_well(told: &Sentence<'_>, said: &Sentence<'_>) -> bool {
+    same(&told.words, &said.words) && said.meets.is_subset(&told.meets) && (told.offers || !said.offers)
 }
 
 fn same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
@@ -347,6 +362,22 @@ mod tests {
         );
         let told = answer("Which cat did Ann adopt?", &[miso], Length::Short);
         assert_eq!(told, "Ann adopted a cat called Miso (Ann, 1 January 2024) [1]");
+    }
+
+    #[test]
+    fn a_record_that_answers_is_quoted_and_not_its_message_at_length() {
+        // Why: the message says the same in more words, and only what is asked for is worth them.
+        let text = "Yesterday, after the long drive in the rain, I finally adopted a cat called Miso from seven!";
+        let miso = Candidate {
+            message: Some(Box::new(message("Ann", "2024-01-02", text))),
+            ..record("Ann", "2024-01-02", "Ann adopted a cat called Miso (1 January 2024).")
+        };
+        let asked = |question| answer(question, std::slice::from_ref(&miso), Length::Short);
+        assert_eq!(
+            asked("What is the cat called?"),
+            "Ann adopted a cat called Miso (1 January 2024) (Ann, 2 January 2024) [1]"
+        );
+        assert!(asked("Was it a long drive to the cat?").contains("in the rain"));
     }
 
     #[test]

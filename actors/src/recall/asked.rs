@@ -1,7 +1,7 @@
 //! What kind of thing a question asks for, and whether a sentence has one to offer: a date for "when", a number for "how
 //! many", a name for "who" and "where", a reason for "why". It settles which of two sentences that meet the same words answers.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
@@ -38,11 +38,17 @@ const WHEN: [&str; 44] = [
 const WHO: [&str; 10] = ["who", "whom", "whose", "quién", "quien", "кто", "кому", "誰", "누가", "누구"];
 const WHERE: [&str; 7] = ["where", "dónde", "donde", "где", "куда", "どこ", "어디"];
 const WHY: [&str; 7] = ["why", "por qué", "почему", "зачем", "なぜ", "どうして", "왜"];
-const HOW_MANY: [&str; 9] =
-    ["how many", "how much", "how old", "how often", "cuántos", "cuántas", "сколько", "いくつ", "몇"];
-/// Numbers that are written out, as words of their own.
+/// How long something took is a number, too, though it begins as the question for a day does.
 #[rustfmt::skip]
-const NUMBERS: [&str; 100] = [
+const HOW_MANY: [&str; 13] = [
+    "how many", "how much", "how old", "how often", "cuántos", "cuántas", "сколько", "いくつ", "몇",
+    "何日間", "何年間", "며칠 동안", "며칠간",
+];
+/// Numbers that are written out, as words of their own. Left out is what is mostly something else when it stands alone: Korean "네" is
+/// "yes" in every polite reply, and Russian "пол" is a floor, for the half is written in one word with what it halves. "한" and "만"
+/// stay: alone they count, and the particles that look the same are written in one word with what they belong to.
+#[rustfmt::skip]
+const NUMBERS: [&str; 98] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
     "thirty", "once", "twice", "both", "couple", "dozen", "hundred",
     "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "doce", "trece", "catorce", "quince",
@@ -50,8 +56,8 @@ const NUMBERS: [&str; 100] = [
     "doscientos", "trescientos", "cuatrocientos", "quinientos", "mil", "docena", "ambos",
     "семь", "семи", "один", "одна", "одного", "одной", "два", "две", "двух", "двое", "оба", "обе", "три", "трех", "трёх", "трое",
     "четыре", "четырех", "четырёх", "четверо", "сорок", "сорока", "сто", "ста", "двести", "триста", "четыреста",
-    "дважды", "трижды", "пара", "пару", "пол", "полтора", "полторы",
-    "하나", "둘", "셋", "넷", "한", "두", "세", "네", "열", "스물", "서른", "마흔", "쉰", "백", "천", "만",
+    "дважды", "трижды", "пара", "пару", "полтора", "полторы",
+    "하나", "둘", "셋", "넷", "한", "두", "세", "열", "스물", "서른", "마흔", "쉰", "백", "천", "만",
 ];
 /// How longer ones begin, whatever their ending.
 #[rustfmt::skip]
@@ -64,7 +70,7 @@ const NUMBERS_END: [&str; 2] = ["надцать", "надцати"];
 const REASONS: [&str; 9] = ["because", "since", "so that", "due to", "porque", "потому", "から", "ので", "때문"];
 
 impl Wanted {
-    /// By its first word that asks.
+    /// By its first word that asks; of two that begin at one place by the longer.
     pub(super) fn of(question: &str) -> Self {
         let asked = question.to_lowercase();
         let kinds: [(Self, &[&str]); 5] = [
@@ -74,9 +80,10 @@ impl Wanted {
             (Self::Where, &WHERE),
             (Self::Why, &WHY),
         ];
-        let first = |words: &[&str]| words.iter().filter_map(|word| stands_at(&asked, word)).min();
+        let place = |word: &&str| Some((stands_at(&asked, word)?, Reverse(word.len())));
+        let first = |words: &[&str]| words.iter().filter_map(place).min();
         let found = kinds.into_iter().filter_map(|(kind, words)| Some((first(words)?, kind)));
-        found.min_by_key(|(at, _)| *at).map_or(Self::What, |(_, kind)| kind)
+        found.min_by_key(|(place, _)| *place).map_or(Self::What, |(_, kind)| kind)
     }
 
     /// Whether a text that says so much may offer what is wanted.
@@ -107,6 +114,24 @@ pub(super) fn counts(word: &str) -> bool {
         || NUMBERS.contains(&word)
         || NUMBERS_BEGIN.iter().any(|begin| word.starts_with(begin))
         || NUMBERS_END.iter().any(|end| word.ends_with(end))
+}
+
+/// Whether a text could have a digit or a word that is a number. Of English it is found out without splitting it into words, for few
+/// texts have one; a text with other letters is always split.
+pub(super) fn may_count(text: &str) -> bool {
+    let is_number = |word: &str| {
+        word.len() >= 3
+            && (NUMBERS.iter().any(|number| word.eq_ignore_ascii_case(number))
+                || NUMBERS_BEGIN.iter().any(|begin| begins(word, begin)))
+    };
+    !text.is_ascii()
+        || text.bytes().any(|byte| byte.is_ascii_digit())
+        || text.split(|c: char| !c.is_ascii_alphabetic()).any(is_number)
+}
+
+/// Whether a word begins so, in whichever case of ASCII.
+fn begins(word: &str, begin: &str) -> bool {
+    word.get(..begin.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(begin))
 }
 
 /// Where a word stands in a text, alone where its script sets words apart.
@@ -152,6 +177,32 @@ mod tests {
     }
 
     #[test]
+    fn the_longer_of_two_words_says_what_is_asked() {
+        // Why: "which month" begins in Korean as "how many" does, and "for how many days" in Japanese as "on which day".
+        for question in ["결혼식은 몇 월이에요?", "몇 년도에 태어났어요?", "何日に行きますか？"]
+        {
+            assert_eq!(Wanted::of(question), Wanted::When, "{question}");
+        }
+        for question in ["고양이가 몇 마리예요?", "何日間いましたか？", "何年間住んでいますか？", "며칠 동안 있었어요?"]
+        {
+            assert_eq!(Wanted::of(question), Wanted::HowMany, "{question}");
+        }
+    }
+
+    #[test]
+    fn no_number_is_overlooked_by_the_quick_look() {
+        // Why: what the quick look does not let through is never known to be a number.
+        let begun = NUMBERS_BEGIN.iter().map(|begin| format!("{begin}x"));
+        let ended = NUMBERS_END.iter().map(|end| format!("один{end}"));
+        let more = ["veintidós", "veintidos", "пятьдесят", "7"].map(str::to_owned);
+        for word in NUMBERS.iter().map(|word| (*word).to_owned()).chain(begun).chain(ended).chain(more) {
+            assert!(may_count(&word) || !counts(&word), "{word}");
+            assert!(may_count(&format!("And {}!", word.to_uppercase())), "{word}");
+        }
+        assert!(!may_count("The boat is red, and so is the tent."));
+    }
+
+    #[test]
     fn numbers_are_known_when_they_are_written_out() {
         // Why: people write "four hundred" in every language, and "how many" asks for just that.
         for word in [
@@ -168,7 +219,8 @@ mod tests {
         ] {
             assert!(counts(word), "{word}");
         }
-        for word in ["once more", "десна", "песок", "стол", "семья", "пятница", "mild", "세상"]
+        for word in
+            ["more", "often", "onion", "десна", "песок", "стол", "семья", "пятница", "пол", "mild", "세상", "네"]
         {
             assert!(!counts(word), "{word}");
         }

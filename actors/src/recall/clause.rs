@@ -14,6 +14,8 @@ pub enum Side {
     Before,
     /// What came after it.
     After,
+    /// What has been from it on.
+    Since,
 }
 
 /// A question taken apart.
@@ -32,12 +34,12 @@ const LEADING: [(&str, Side); 16] = [
     (" before ", Side::Before),
     (" prior to ", Side::Before),
     (" after ", Side::After),
-    (" since ", Side::After),
+    (" since ", Side::Since),
     (" antes de que ", Side::Before),
     (" antes de ", Side::Before),
     (" después de que ", Side::After),
     (" después de ", Side::After),
-    (" desde que ", Side::After),
+    (" desde que ", Side::Since),
     (" до того, как ", Side::Before),
     (" до того как ", Side::Before),
     (" перед тем как ", Side::Before),
@@ -55,11 +57,11 @@ const TRAILING: [(&str, Side); 6] = [
     ("후에", Side::After),
     ("뒤에", Side::After),
 ];
-/// Words that take "after" or "before" with them: "look after the dog", "the day after tomorrow".
-const BOUND: [&str; 16] = [
-    "look", "looks", "looked", "looking", "take", "takes", "took", "named", "called", "ask", "asked", "day", "week",
-    "month", "year", "night",
-];
+/// Verbs that take "after" with them: "look after the dog", "called after her aunt"; "before" means the time after them, too.
+const BOUND_BY_AFTER: [&str; 11] =
+    ["look", "looks", "looked", "looking", "take", "takes", "took", "named", "called", "ask", "asked"];
+/// Times that are counted from the event: "the day after tomorrow", "the night before the wedding".
+const COUNTED: [&str; 5] = ["day", "week", "month", "year", "night"];
 /// Fewer words than these do not say what is looked for; then the whole question does.
 const TERMS_MIN: usize = 2;
 
@@ -73,17 +75,17 @@ impl Relative {
         }
         let leading = LEADING.iter().find_map(|(word, side)| {
             let at = lower.find(word)?;
-            Some((question.get(..at)?, question.get(at + word.len()..)?, *side))
+            Some((question.get(..at)?, question.get(at + word.len()..)?, *side, word.trim()))
         });
         let trailing = || {
             TRAILING.iter().find_map(|(word, side)| {
                 let at = lower.find(word)?;
-                Some((question.get(at + word.len()..)?, question.get(..at)?, *side))
+                Some((question.get(at + word.len()..)?, question.get(..at)?, *side, *word))
             })
         };
-        let (rest, event, side) = leading.or_else(trailing)?;
+        let (rest, event, side, word) = leading.or_else(trailing)?;
         let last = rest.split_whitespace().next_back().unwrap_or_default().to_lowercase();
-        if BOUND.contains(&&*last) {
+        if (word == "after" && BOUND_BY_AFTER.contains(&&*last)) || (side != Side::Since && COUNTED.contains(&&*last)) {
             return None;
         }
         let event = event.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -99,7 +101,7 @@ impl Relative {
         let found = dates::find(&self.event, reference)?;
         let span = DateSpan::days(found.start, found.end, found.precision)?;
         Some(match self.side {
-            Side::Before => self.span(span.start),
+            Side::Before | Side::Since => self.span(span.start),
             Side::After => self.span(span.end),
         })
     }
@@ -108,7 +110,7 @@ impl Relative {
     pub fn span(&self, event: Timestamp) -> DateSpan {
         let (start, end) = match self.side {
             Side::Before => (Timestamp::MIN, event),
-            Side::After => (event, Timestamp::MAX),
+            Side::After | Side::Since => (event, Timestamp::MAX),
         };
         DateSpan { start, end, precision: Precision::Month }
     }
@@ -147,8 +149,25 @@ mod tests {
         let at = |day: &str| format!("{day}T00:00:00Z").parse::<Timestamp>().unwrap();
         let span = |question: &str| Relative::of(question).unwrap().dated(reference).map(|span| (span.start, span.end));
         assert_eq!(span("Where did Ann live before June 2023?"), Some((Timestamp::MIN, at("2023-06-01"))));
-        assert_eq!(span("Where has Ann lived since last year?"), Some((at("2024-01-01"), Timestamp::MAX)));
+        assert_eq!(span("Where did Ann live after June 2023?"), Some((at("2023-07-01"), Timestamp::MAX)));
+        // What is asked since a time is asked of that time, too.
+        assert_eq!(span("Where has Ann lived since June 2023?"), Some((at("2023-06-01"), Timestamp::MAX)));
+        assert_eq!(span("Where has Ann lived since last year?"), Some((at("2023-01-01"), Timestamp::MAX)));
         assert_eq!(span("Where did Ann live before she moved?"), None);
+    }
+
+    #[test]
+    fn a_verb_takes_only_its_own_word_along() {
+        // Why: "take after" is one word in two, and "take before" is not.
+        for (question, event, side) in [
+            ("Which pills did Ann take before the trip to Oslo?", "the trip to Oslo", Side::Before),
+            ("What was Ann's boat called before the fire?", "the fire", Side::Before),
+            ("Which name was Ann's boat called since June 2023?", "June 2023", Side::Since),
+            ("What happened in her best year since the fire?", "the fire", Side::Since),
+        ] {
+            let found = Relative::of(question).map(|it| (it.event, it.side));
+            assert_eq!(found, Some((event.to_owned(), side)), "{question}");
+        }
     }
 
     #[test]
@@ -159,6 +178,9 @@ mod tests {
             "Who did Ann ask to look after her dog in Oslo?",
             "What does Ann plan for the day after tomorrow?",
             "Who was Ann's boat named after?",
+            "Whom does Ann's son take after in the family?",
+            "Who was called after her aunt in Porto?",
+            "What did Ann eat the night before the wedding?",
             "Was it there before?",
             "before",
             "",

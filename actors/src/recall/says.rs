@@ -3,7 +3,10 @@
 use jiff::civil::Date;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{asked::counts, words::asks};
+use super::{
+    asked::{counts, may_count},
+    words::asks,
+};
 use crate::extract::dates;
 
 /// A few bits about a text.
@@ -20,7 +23,7 @@ pub struct Says {
 impl Says {
     /// Of a text that was said on a day.
     pub fn of(text: &str, day: Date) -> Self {
-        let counts = text.unicode_words().any(|word| counts(&word.to_lowercase()));
+        let counts = may_count(text) && text.unicode_words().any(|word| counts(&word.to_lowercase()));
         Self { asks: asks(text), dated: dates::find(text, day).is_some(), counts }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use memlog_events::{
     event::{Content, Facts, KINDS},
     ids::{Position, Scope, Version},
-    log::{Log, Sealed, Stored},
+    log::{Log, Report, Sealed, Stored},
 };
 use uuid::Uuid;
 
@@ -229,7 +229,11 @@ impl System {
     pub async fn audit_verify(&self, context: &Context, request: Verify) -> Result<Answer<Verified>, Error> {
         validate::context(&self.inner, context)?;
         let log = self.inner.environment.log.clone();
-        let verified = crate::blocking::run(move || verified(&log, request.expect.as_ref())).await;
+        let verified = crate::blocking::run(move || {
+            let expect = request.expect.as_ref().map(expected).transpose()?;
+            Ok(told(log.verify(expect).map_err(broken)?))
+        })
+        .await;
         verified.map_err(panicked)?.map(Answer::fresh)
     }
 
@@ -377,20 +381,23 @@ fn note(event: &Stored) -> Option<u64> {
     }
 }
 
-/// Whether every chain, hash and key of a log holds. It works on the log alone: a system on it would go on with its jobs and erase what
+/// Whether every chain, hash, key and page of a log holds. It works on the log alone: a system on it would go on with its jobs and erase what
 /// has expired, and a backup that was written to takes no list of erasures any more.
 ///
 /// # Errors
 /// An expected head that is none; a log that cannot be read.
 pub fn verified(log: &Log, expect: Option<&Head>) -> Result<Verified, Error> {
-    let report = log.verify(expect.map(expected).transpose()?).map_err(broken)?;
+    Ok(told(log.verify_pages(expect.map(expected).transpose()?).map_err(broken)?))
+}
+
+fn told(report: Report) -> Verified {
     let first_break = report.first_break.map(|it| Break {
         stream: it.stream.map(|key| key.stream.to_string()).unwrap_or_default(),
         version: it.version.0,
         reason: it.reason.to_string(),
     });
     let (ok, events, head) = (first_break.is_none(), report.events, shown_head(report.head));
-    Ok(Verified { ok, events, head, first_break })
+    Verified { ok, events, head, first_break }
 }
 
 fn shown_head((position, hash): (Position, [u8; 32])) -> Head {

@@ -1,12 +1,13 @@
 //! One question and one filter, bound into a profile's views: what the ranking sees.
 
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use jiff::Timestamp;
 use memlog_events::{
     code::RoleCode,
     ids::{MessageId, Micros, SpeakerId},
 };
+use serde_json::{Map, Value};
 
 use super::{
     filter,
@@ -19,7 +20,12 @@ use crate::{
     api::{Error, record::ItemType},
     limits::LINKED_DEFAULT,
     recall::{Corpus, Doc as RankedDoc, Scored, matter},
-    view::{State, catalog, keyword::Terms, vector::PreparedQuery},
+    view::{
+        State,
+        catalog::{self, Fields},
+        keyword::Terms,
+        vector::PreparedQuery,
+    },
 };
 
 /// A profile's views with one question and one filter bound in.
@@ -36,6 +42,8 @@ pub(super) struct Bound<'a> {
     within: Within,
     filter: &'a Filter,
     speakers: HashMap<SpeakerId, u32>,
+    /// Objects of metadata, by where they lie, that the filter was tried on already: many documents have the same.
+    tried: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'a> Bound<'a> {
@@ -54,6 +62,7 @@ impl<'a> Bound<'a> {
             within: Within::new(&state.catalog, &filter.scope),
             filter,
             speakers: registered.collect(),
+            tried: RefCell::default(),
         })
     }
 
@@ -64,8 +73,14 @@ impl<'a> Bound<'a> {
             && self.within.admits(it)
             && (it.item != ItemType::Message || filter.messages_of.is_none_or(|thread| it.thread == Some(thread)))
             && !filter.except.contains(&doc)
+            && filter.metadata.as_ref().is_none_or(|wanted| self.matches(wanted, it.metadata.as_ref()))
             && (filter.include_invalid || self.holds(doc, it))
-            && filter.metadata.as_ref().is_none_or(|wanted| filter::matches(wanted, it.metadata.as_deref()))
+    }
+
+    fn matches(&self, wanted: &Map<String, Value>, fields: Option<&Fields>) -> bool {
+        let Some(fields) = fields else { return filter::matches(wanted, None) };
+        let at = Arc::as_ptr(fields).addr();
+        *self.tried.borrow_mut().entry(at).or_insert_with(|| filter::matches(wanted, Some(&**fields)))
     }
 
     /// A record that was superseded does not, nor the message behind it: else the old words would outrank the new.

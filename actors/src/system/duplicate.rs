@@ -23,7 +23,7 @@ use crate::{
     },
     same::{Author, Statement},
     view::{
-        State,
+        ProfileViews, State,
         indexed::{content_of, words_of},
         keyword::analyse::terms,
     },
@@ -114,21 +114,22 @@ impl System {
             }
         }
         let (log, place, saying) = (self.inner.environment.log.clone(), *place, saying.clone());
+        let looked_at = Arc::clone(&views);
         let found = crate::blocking::run(move || {
-            let state = views.read();
+            let state = looked_at.read();
             let found = same_record(&log, &place, &state, &saying, now)?;
             Ok(found.and_then(|(doc, words)| Some((state.catalog.doc(doc)?.id, words))))
         });
         let found = found.await.map_err(panicked)?.map_err(|error: memlog_events::log::Error| broken(error))?;
         let Some((id, words)) = found else { return Ok(None) };
-        let similarity = self.similarity(text, &words).await;
+        let similarity = self.similarity(&views, text, &words).await;
         Ok(Some(known(id, (similarity.clamp(0.0, 1.0) * LETTER_BY_LETTER as f32) as u32)))
     }
 
     /// How alike two texts are: the cosine of their vectors; without a model that answers in time, the share of words.
-    async fn similarity(&self, one: &str, two: &str) -> f32 {
+    async fn similarity(&self, of: &ProfileViews, one: &str, two: &str) -> f32 {
         if let Some(embed) = self.inner.registry.embed() {
-            let embedded = async { tokio::try_join!(embed.passage(one), embed.passage(two)) };
+            let embedded = async { tokio::try_join!(embed.passage(of, one), embed.passage(of, two)) };
             if let Ok(Ok((one, two))) = tokio::time::timeout(SIMILARITY_WAIT_MAX, embedded).await {
                 return one.iter().zip(&two).map(|(one, two)| one * two).sum();
             }

@@ -12,7 +12,7 @@ use memlog_events::{
     code::StreamKind,
     event::{Content, Facts},
     ids::{Position, Scope, StreamKey, Version},
-    log::{Error, Sealed, Stored},
+    log::{Error, Log, Sealed, Stored},
 };
 use tokio::sync::watch;
 
@@ -54,24 +54,33 @@ pub struct Feed {
 
 /// The row of the checkpoint.
 const CHECKPOINT: &str = "feed";
+/// The row that says that a feed began: a checkpoint of 0 is also that of a log that never had one.
+const BEGAN: &str = "feed.began";
 /// Events read at once.
 const PAGE_EVENTS: usize = 500;
 /// Positions after which the checkpoint is written: after a crash at most so many events are told again.
 const CHECKPOINT_EVERY: u64 = 1_000;
 
 impl System {
-    /// All events after the feed's checkpoint, then each as it is committed. A new log's feed begins at its head.
+    /// All events after the feed's checkpoint, then each as it is committed. A log's first feed begins at its head.
     pub fn feed(&self) -> Feed {
         let log = &self.inner.environment.log;
-        let at = match log.checkpoint(CHECKPOINT) {
-            Ok(Position(0)) | Err(_) => log.head(),
-            Ok(at) => at,
-        };
+        let at = begun(log).unwrap_or_else(|_| log.head());
         let head = self.inner.head.subscribe();
         let told = Arc::clone(&self.inner.fed);
         told.store(at.0, Ordering::Relaxed);
         Feed { system: self.clone(), told, head, at, waiting: VecDeque::new(), namespaces: HashMap::new() }
     }
+}
+
+/// Where the feed goes on. The first one notes that it began, so that what is committed from then on is told also after a crash that
+/// comes before the first checkpoint.
+fn begun(log: &Log) -> Result<Position, Error> {
+    if log.checkpoint(BEGAN)? == Position(0) {
+        log.set_checkpoint(CHECKPOINT, log.head())?;
+        log.set_checkpoint(BEGAN, Position(1))?;
+    }
+    log.checkpoint(CHECKPOINT)
 }
 
 impl Feed {
@@ -98,6 +107,15 @@ impl Feed {
                     _ = stopping.wait_for(|stopping| *stopping) => return None,
                 }
             }
+        }
+    }
+
+    /// Notes that all that [`Feed::next`] gave has been told, so that the next feed does not tell it again.
+    pub async fn note(&self) {
+        let (log, told) = (self.system.inner.environment.log.clone(), self.told.load(Ordering::Relaxed));
+        let noted = crate::blocking::run(move || log.set_checkpoint(CHECKPOINT, Position(told))).await;
+        if let Ok(Err(error)) = noted {
+            tracing::warn!(%error, "some events will be told to the change feed again");
         }
     }
 

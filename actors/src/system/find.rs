@@ -6,6 +6,7 @@ use std::{collections::HashSet, time::Duration};
 use jiff::{Timestamp, civil::Date};
 use memlog_events::ids::Micros;
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use super::{
     System,
@@ -264,10 +265,11 @@ impl System {
             return Ok(None);
         }
         let scope = views.place.key.scope;
+        // One for both waits: whoever asks waits no longer than the limit says.
+        let deadline = Instant::now() + Duration::from_millis(self.limits().embed_wait_ms_max);
         if views.pending() > 0 {
             let hurry = embed.hurry(scope);
-            let wait = Duration::from_millis(self.limits().embed_wait_ms_max);
-            let waited = tokio::time::timeout(wait, views.wait_embedded()).await;
+            let waited = tokio::time::timeout_at(deadline, views.wait_embedded()).await;
             drop(hurry);
             match (waited, seen) {
                 (Ok(true), _) => {}
@@ -283,12 +285,11 @@ impl System {
             }
         }
         // Others may stand before it in line, and a model may hang.
-        let wait = Duration::from_millis(self.limits().embed_wait_ms_max);
         let late = |_| {
             Error::timeout("the question still waits for the embedding model; ask again")
                 .with("retry_after_ms", RETRY_MS)
         };
-        let asked = tokio::time::timeout(wait, embed.question(scope, query, self.now())).await.map_err(late)?;
+        let asked = tokio::time::timeout_at(deadline, embed.question(views, query, self.now())).await.map_err(late)?;
         asked.map(Some).map_err(not_embedded)
     }
 

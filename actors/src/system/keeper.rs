@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use memlog_events::{
     event::Facts,
-    ids::{Partition, Position, Scope, StreamId, StreamKey, Version},
+    ids::{Micros, Partition, Position, Scope, StreamId, StreamKey, Version},
     log::{Error, Log, Purge, Stored},
 };
 
@@ -55,7 +55,8 @@ pub(super) async fn run(inner: Arc<Inner>) {
         if let Err(error) = inner.expire().await {
             tracing::error!(%error, "what has expired could not be erased; it stays unreachable and is tried again");
         }
-        purger = match purger.look(look % SWEEP_LOOKS == SWEEP_LOOKS - 1, now).await {
+        let believed = inner.environment.believed();
+        purger = match purger.look(look % SWEEP_LOOKS == SWEEP_LOOKS - 1, believed).await {
             Ok(purger) => purger,
             Err(reason) => {
                 tracing::error!(reason, "what is deleted is not purged until the next start");
@@ -67,17 +68,18 @@ pub(super) async fn run(inner: Arc<Inner>) {
 
 impl Inner {
     /// Purges what has lain in a namespace's trash for its time.
-    async fn purge_due(&self, registry: Place) -> Result<(), Failure> {
-        let purged = self.registries.execute(registry, PurgeDue, None).await?.answer;
+    async fn purge_due(&self, registry: Place, until: Micros) -> Result<(), Failure> {
+        let purged = self.registries.execute(registry, PurgeDue(until), None).await?.answer;
         for memory in purged.0 {
             self.shelf.forget(StreamKey { stream: StreamId(memory), ..registry.key });
         }
         Ok(())
     }
 
-    /// Erases what the clock has made unreachable, a stream at a time.
+    /// Erases what the clock has made unreachable, a stream at a time; not what it has made so by a jump of late, which it may
+    /// take back.
     async fn expire(&self) -> Result<(), Error> {
-        let now = self.environment.now();
+        let now = self.environment.believed();
         if self.environment.log.next_due()?.is_none_or(|due| due > now) {
             return Ok(());
         }
@@ -89,9 +91,9 @@ impl Inner {
             let Some(first) = self.environment.log.at(key, Version(1))? else { continue };
             let place = Place { key, scope_slot: first.head.keys.scope };
             let done = match first.facts {
-                Facts::ProfileCreated(_) => self.profiles.execute(place, Expire, None).await.map(drop),
-                Facts::RegistryCreated(_) => self.purge_due(place).await,
-                _ => self.threads.execute(place, Expire, None).await.map(drop),
+                Facts::ProfileCreated(_) => self.profiles.execute(place, Expire(now), None).await.map(drop),
+                Facts::RegistryCreated(_) => self.purge_due(place, now).await,
+                _ => self.threads.execute(place, Expire(now), None).await.map(drop),
             };
             match done {
                 // Deleted meanwhile: nothing is left to erase.
@@ -117,7 +119,7 @@ impl Purger {
     }
 
     /// Hands itself back: the work is done on a blocking thread.
-    async fn look(mut self, sweep: bool, now: memlog_events::ids::Micros) -> Result<Self, String> {
+    async fn look(mut self, sweep: bool, now: Micros) -> Result<Self, String> {
         let looked = crate::blocking::run(move || {
             if sweep && let Err(error) = self.log.sweep(now) {
                 tracing::warn!(%error, "rows whose time is over were not swept");

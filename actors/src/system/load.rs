@@ -91,9 +91,7 @@ impl System {
         }
         let log = &inner.environment.log;
         match log.failure() {
-            Some(reason) => {
-                Some(format!("the log or the vault failed, and nothing is stored until a restart: {reason}"))
-            }
+            Some(reason) => Some(format!("nothing can be stored for now, reads go on: {reason}")),
             None => (!log.ready()).then(|| "the log is closed".to_owned()),
         }
     }

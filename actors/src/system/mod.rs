@@ -185,11 +185,10 @@ impl System {
     pub fn health(&self) -> Health {
         let inner = &self.inner;
         let stopping = *inner.stopping.borrow();
-        let ready = inner.environment.log.ready() && !stopping;
-        let why = if stopping { "shutting down" } else { "the log or the vault failed; see the log file and restart" };
+        let reason = if stopping { Some("shutting down".to_owned()) } else { self.unready() };
         Health {
-            ready,
-            reason: (!ready).then(|| why.to_owned()),
+            ready: reason.is_none(),
+            reason,
             model: inner.registry.embed().map(|embed| embed.embedder().name().to_owned()),
             seq: inner.environment.log.head().0,
             entities_awake: inner.awake() as u64,

@@ -1,13 +1,16 @@
 //! `profile.recall`: an answer with its sources.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use jiff::civil::Date;
-use memlog_events::code::RoleCode;
+use memlog_events::{
+    code::RoleCode,
+    ids::{MessageId, Micros},
+};
 
 use super::{
     System,
-    find::{Answered, Asked, Filter},
+    find::{Answered, Asked, Filter, Within},
     records::Shown,
     search::of_session,
     summary::role_name,
@@ -56,23 +59,33 @@ impl System {
         let moment = self.moment(request.as_of)?;
         let place = self.inner.profile(context, &request.profile)?;
         let reference = request.reference_date.map(Said::day);
+        let quotable = quotes.then(|| filter.clone());
         let asked = Asked { query: request.query.clone(), filter, breadth, limit, reference };
         let answered = self.ask(place, asked, moment).await?;
-        let records = self.hits(&place, &answered, quotes)?;
+        let mut records = self.hits(&place, &answered)?;
         let length = match request.response_length.unwrap_or_default() {
             ResponseLength::Short => Length::Short,
             ResponseLength::Medium => Length::Medium,
             ResponseLength::Long => Length::Long,
         };
-        let sources: Vec<_> = records.iter().map(source).collect();
         let narrated = match level {
             // It is promised in milliseconds, which no model keeps.
             ThinkingLevel::Low => None,
             ThinkingLevel::Medium | ThinkingLevel::High => {
+                let sources: Vec<_> = records.iter().map(source).collect();
                 self.narrated(&request.query, reference, &sources, length).await
             }
         };
-        let answer = narrated.unwrap_or_else(|| answer::answer(&answered.query, &sources, length));
+        let answer = match narrated {
+            Some(answer) => answer,
+            None => {
+                if let Some(filter) = quotable {
+                    self.add_messages(&place, &answered, &filter, &mut records)?;
+                }
+                let sources: Vec<_> = records.iter().map(source).collect();
+                answer::answer(&answered.query, &sources, length)
+            }
+        };
         let candidates: Vec<_> = records.into_iter().map(|hit| candidate(hit.record)).collect();
         let (count, seq, mode) = (candidates.len() as u64, answered.seq, answered.mode.to_owned());
         Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
@@ -105,29 +118,62 @@ impl System {
         holds.then(|| answer::told(&sentences))
     }
 
-    /// The records behind the hits, and the messages behind them if those may be quoted; what was erased since the search is left out.
-    fn hits(&self, place: &Place, answered: &Answered, quotes: bool) -> Result<Vec<Behind>, Error> {
+    /// The records behind the hits; what was erased since the search is left out.
+    fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Behind>, Error> {
         let now = self.now();
         answered.seen.read(|state| {
             let mut records = Vec::with_capacity(answered.hits.len());
             for hit in &answered.hits {
-                if let Some(mut record) = self.record(place, state, hit.doc, Shown::WithContent, now)? {
-                    record.score = Some(hit.score);
-                    let said = state.catalog.doc(hit.doc).map(|it| (it.role, it.offset_seconds));
-                    let message = match made_from(state, hit.doc).filter(|_| quotes) {
-                        Some(doc) => self.record(place, state, doc, Shown::WithContent, now)?.map(|record| {
-                            let said = state.catalog.doc(doc).map(|it| (it.role, it.offset_seconds));
-                            Box::new(Behind { record, said, message: None })
-                        }),
-                        None => None,
-                    };
-                    let same = |message: &Behind| message.record.speaker == record.speaker;
-                    let message = message.filter(|message| same(message));
-                    records.push(Behind { record, said, message });
+                if let Some(mut behind) = self.behind(place, state, hit.doc, now)? {
+                    behind.record.score = Some(hit.score);
+                    records.push(behind);
                 }
             }
             Ok(records)
         })
+    }
+
+    /// Adds to each record the message that it was made from, if the search could have found it, too, and the record's speaker sent it.
+    /// Of two records of one message the better has it.
+    fn add_messages(
+        &self,
+        place: &Place,
+        answered: &Answered,
+        filter: &Filter,
+        records: &mut [Behind],
+    ) -> Result<(), Error> {
+        let now = self.now();
+        answered.seen.read(|state| {
+            let catalog = &state.catalog;
+            let within = Within::new(catalog, &filter.scope);
+            let mut taken = HashSet::new();
+            for record in records {
+                let Some(message) = record.made_from else { continue };
+                if !filter.include_invalid && catalog.is_outdated(message, now) {
+                    continue;
+                }
+                let Some(doc) = catalog.by_uuid(message.0) else { continue };
+                if !catalog.visible(doc, now).is_some_and(|it| within.admits(it)) || !taken.insert(doc) {
+                    continue;
+                }
+                let message = self.behind(place, state, doc, now)?;
+                let same = |message: &Behind| message.record.speaker == record.record.speaker;
+                record.message = message.filter(same).map(Box::new);
+            }
+            Ok(())
+        })
+    }
+
+    /// What is behind a document, without its message; none if it was erased.
+    fn behind(&self, place: &Place, state: &State, doc: u32, now: Micros) -> Result<Option<Behind>, Error> {
+        let Some(record) = self.record(place, state, doc, Shown::WithContent, now)? else { return Ok(None) };
+        let it = state.catalog.doc(doc);
+        let said = it.map(|it| (it.role, it.offset_seconds));
+        let made_from = it.and_then(|it| match it.sources[..] {
+            [message] => Some(message),
+            _ => None,
+        });
+        Ok(Some(Behind { record, said, made_from, message: None }))
     }
 }
 
@@ -135,15 +181,9 @@ impl System {
 struct Behind {
     record: Record,
     said: Option<(RoleCode, i32)>,
+    /// The message that a record was made from, if it is one.
+    made_from: Option<MessageId>,
     message: Option<Box<Behind>>,
-}
-
-/// The message that a record was made from, if it is one.
-fn made_from(state: &State, doc: u32) -> Option<u32> {
-    match state.catalog.doc(doc)?.sources[..] {
-        [message] => state.catalog.by_uuid(message.0),
-        _ => None,
-    }
 }
 
 fn candidate(record: Record) -> Candidate {

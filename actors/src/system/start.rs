@@ -101,14 +101,17 @@ impl System {
         let projector = Arc::new(Projector::start(log.clone(), Arc::clone(&registry))?);
         let head = watch::Sender::new(log.head());
         listeners.set(Some((Arc::clone(&registry), Arc::clone(&shelf), Arc::clone(&projector), head.clone())));
-        let environment = Arc::new(Environment::new(log.clone(), clock, limits));
+        let unread = |error: memlog_events::log::Error| StartError::Log {
+            path: options.data_dir.clone(),
+            reason: error.to_string(),
+        };
+        let environment = Arc::new(Environment::new(log.clone(), clock, limits).map_err(unread)?);
         let local = LocalQueue::default();
         let (queue, workers) = match queue {
             Some(queue) => (queue, 0),
             None => (Arc::new(local.clone()) as Arc<dyn JobQueue>, environment.limits.workers),
         };
-        let outbox = Outbox::new(log, Arc::clone(&queue))
-            .map_err(|error| StartError::Log { path: options.data_dir, reason: error.to_string() })?;
+        let outbox = Outbox::new(log, Arc::clone(&queue)).map_err(unread)?;
         let replays = Arc::new(Semaphore::new(environment.limits.replays_max.max(1)));
         let decoding = super::thread::permits(&environment.limits);
         let inner = Arc::new(Inner {

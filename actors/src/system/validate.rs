@@ -16,13 +16,14 @@ use crate::{
     },
 };
 
-/// Refuses a namespace that is not a token, and everything while memlog takes nothing.
+/// Refuses a namespace that is not a token, and everything while memlog shuts down.
 pub(crate) fn context(inner: &Inner, context: &Context) -> Result<(), Error> {
     if *inner.stopping.borrow() {
         return Err(Error::unavailable("memlog is shutting down", super::lookup::RETRY_MS));
     }
-    if !inner.environment.log.ready() {
-        return Err(Error::unavailable("the log failed; memlog must be restarted", super::lookup::RETRY_MS));
+    // A log that takes no writes for now refuses commands itself, and can still be read.
+    if !inner.environment.log.is_open() {
+        return Err(Error::unavailable("the log is closed", super::lookup::RETRY_MS));
     }
     api::check_namespace(&context.namespace)
 }

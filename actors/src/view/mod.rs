@@ -1,18 +1,22 @@
 //! The views that answer a read. Each is folded from the log, belongs to one profile, lives in memory and can be
 //! thrown away. Nothing here decides anything or knows an entity; the only rows written are embeddings, sealed.
 //!
-//! `projector` follows the log, `registry` knows which profiles are loaded, `profile` holds all views of one, `embedding`
-//! makes vectors. To add a view: a folder here and a field of [`State`], folded where the catalog is, in `profile`; it must
+//! `projector` follows the log, `registry` knows which profiles are loaded and `budget` what they take, `profile` holds all views of
+//! one, folded from the log as `ordered` reads and `reading` opens it, `embedding` makes vectors. To add a view: a folder here and a
+//! field of [`State`], folded where the catalog is, in `profile`; it must
 //! drop what is erased, and count its bytes. `notebook` has the views of registries and notebooks, `notes` that of notes; they belong to no profile.
 
+mod budget;
 pub mod catalog;
 pub mod embedding;
 pub mod indexed;
 pub mod keyword;
 pub mod notebook;
 pub mod notes;
+mod ordered;
 pub mod profile;
 pub mod projector;
+mod reading;
 pub mod registry;
 pub mod vector;
 

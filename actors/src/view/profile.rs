@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{
-        PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -11,14 +11,20 @@ use std::{
 use memlog_events::{
     event::Facts,
     ids::{KeyPath, Position, Version},
-    log::{EmbeddingKey, Error, Log, Sealed, Stored},
+    log::{EmbeddingKey, Error, Log, Stored},
 };
 use tokio::sync::watch;
 
 use super::{
+    budget::Counted,
     catalog::{Catalog, Effect, moved_expiry},
     indexed::{content_of, indexed_text, words_of},
     keyword::Keyword,
+    ordered::Ordered,
+    reading::{
+        BESIDE_FROM, EVENT_PAGES_AHEAD, Opened, OpenedPages, Pages, VECTOR_PAGES_AHEAD, VectorPages, Vectored, aside,
+        opened, pages_bytes,
+    },
     vector::{Limits, Vectors},
 };
 use crate::{domain::Place, port::Embedder};
@@ -49,65 +55,116 @@ pub struct State {
     pub vectors: Option<Vectors>,
     /// Documents that have no vector yet, oldest first.
     pending: VecDeque<u32>,
-    waiting: HashSet<u32>,
+    /// The same by number, with what their vectors will take; it counts before they are made, so that making them passes no budget.
+    waiting: HashMap<u32, u32>,
+    awaited_bytes: usize,
     /// See [`State::is_behind`].
     behind: bool,
 }
 
 impl State {
-    fn new(model: Option<Model>) -> Self {
+    pub(super) fn new(model: Option<Model>) -> Self {
         Self {
             catalog: Catalog::default(),
             keyword: Keyword::new(),
             vectors: model.map(|model| Vectors::new(model.dimensions, Limits::default())),
             pending: VecDeque::new(),
-            waiting: HashSet::new(),
+            waiting: HashMap::new(),
+            awaited_bytes: 0,
             behind: false,
         }
     }
 
-    /// Folds a profile's log up to a position, which the log must have reached before the call. Blocking.
+    /// Folds a profile's log up to a position, which the log must have reached before the call. Blocking. `room` is told of the bytes
+    /// that are taken and says whether there are so many; if not, there is no state.
     ///
     /// The log is read page by page, stream by stream, while others write: only up to a position that was durable before
     /// is every stream sure to be whole.
-    pub fn fold(log: &Log, place: &Place, until: Position, model: Option<Model>) -> Result<Self, Error> {
-        let mut events: Vec<Stored> = log.scope(place.key.partition, place.key.scope).collect::<Result<_, _>>()?;
-        events.sort_unstable_by_key(|event| event.head.position);
-        let mut state = Self::new(model);
+    pub(crate) fn fold(
+        log: &Log,
+        place: &Place,
+        until: Position,
+        model: Option<Model>,
+        held_bytes_max: usize,
+        room: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Self>, Error> {
+        let events = Ordered::read(log, *place, held_bytes_max)?;
+        let many = events.len() >= BESIDE_FROM;
+        Self::fold_read(log, place, until, model, events, many, room)
+    }
+
+    /// The same of events that were read, with threads beside if there are `many`.
+    pub(super) fn fold_read(
+        log: &Log,
+        place: &Place,
+        until: Position,
+        model: Option<Model>,
+        events: Ordered<'_>,
+        many: bool,
+        room: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Self>, Error> {
+        let dimensions = model.map_or(0, |model| model.dimensions);
+        let reading = events.bytes() + pages_bytes(events.len(), events.content_bytes(), many, dimensions);
+        std::thread::scope(|threads| {
+            let vectors = model
+                .map(|_| aside(many.then_some(VECTOR_PAGES_AHEAD), threads, VectorPages::new(log, place.key.scope)));
+            let opened = aside(many.then_some(EVENT_PAGES_AHEAD), threads, OpenedPages::new(log, events, until));
+            let mut state = Self::new(model);
+            state.keyword.expect_many(many);
+            if !state.fold_events(log, place, until, opened, &|bytes| room(bytes + reading))? {
+                return Ok(None);
+            }
+            state.keyword.expect_many(false);
+            if let Some((model, vectors)) = model.zip(vectors)
+                && !state.take_cached(vectors, model, room)?
+            {
+                return Ok(None);
+            }
+            Ok(room(state.bytes()).then_some(state))
+        })
+    }
+
+    /// False if there was no room.
+    fn fold_events(
+        &mut self,
+        log: &Log,
+        place: &Place,
+        until: Position,
+        opened: Pages<'_, Opened>,
+        room: &dyn Fn(usize) -> bool,
+    ) -> Result<bool, Error> {
         let mut hidden = Vec::new();
-        for event in events {
-            if event.head.position > until {
+        for page in opened {
+            if !room(self.bytes()) {
+                return Ok(false);
+            }
+            for (event, content, says) in page? {
+                if event.head.position <= until {
+                    let effects = self.catalog.apply_read(&event, content, says);
+                    self.follow(log, place, effects)?;
+                    continue;
+                }
                 // A tag removed since is hidden from reads of the past as well.
                 if let Facts::SpeakerRemoved(e) = &event.facts {
                     hidden.push(e.speaker);
                 }
                 // What has expired by now is shown nowhere, whatever its time was then; nor is what lives on hidden.
                 if let Some((id, expires_at)) = moved_expiry(&event.facts) {
-                    state.catalog.move_expiry(id, expires_at);
+                    self.catalog.move_expiry(id, expires_at);
                 }
-                continue;
             }
-            state.apply(log, place, &event)?;
         }
         for speaker in hidden {
-            let effects = state.catalog.end_speaker(speaker);
-            state.follow(log, place, effects)?;
+            let effects = self.catalog.end_speaker(speaker);
+            self.follow(log, place, effects)?;
         }
-        state.catalog.position = until;
-        if let Some(model) = model {
-            state.take_cached(log, place, model)?;
-        }
-        Ok(state)
+        self.catalog.position = until;
+        Ok(true)
     }
 
     /// Folds one event in.
     pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
-        // An image's bytes are read by whoever asks for them, and by nobody else.
-        let content = match event.facts {
-            Facts::ImageStored(_) => Sealed::None,
-            _ => log.open_content(event)?,
-        };
-        let effects = self.catalog.apply(event, content);
+        let effects = self.catalog.apply(event, opened(log, event)?);
         self.follow(log, place, effects)
     }
 
@@ -138,8 +195,13 @@ impl State {
     fn index(&mut self, doc: u32, text: &str) {
         let Some(it) = self.catalog.doc(doc) else { return };
         self.keyword.insert(doc, &indexed_text(&self.catalog, it, text));
-        if self.vectors.is_some() && self.waiting.insert(doc) {
-            self.pending.push_back(doc);
+        if let Some(vectors) = &self.vectors {
+            let bytes = vectors.bytes_of(text.len());
+            self.awaited_bytes += bytes as usize;
+            match self.waiting.insert(doc, bytes) {
+                Some(before) => self.awaited_bytes -= before as usize,
+                None => self.pending.push_back(doc),
+            }
         }
     }
 
@@ -149,7 +211,11 @@ impl State {
             vectors.remove(doc);
         }
         // Its place among the pending stays, so that whoever counts what is done with counts it, too.
-        self.waiting.remove(&doc);
+        self.end_waiting(doc);
+    }
+
+    fn end_waiting(&mut self, doc: u32) {
+        self.awaited_bytes -= self.waiting.remove(&doc).unwrap_or_default() as usize;
     }
 
     /// Whether, when it was folded, there were documents that another model had embedded, or more without a vector than a search
@@ -159,35 +225,36 @@ impl State {
         self.behind
     }
 
-    /// Takes the vectors that the log keeps; what has none stays pending.
-    fn take_cached(&mut self, log: &Log, place: &Place, model: Model) -> Result<(), Error> {
-        let (mut after, mut outdated) = (None, HashSet::new());
-        let mut found: HashMap<u32, Vec<(u16, Vec<f32>)>> = HashMap::new();
-        loop {
-            let page = log.embeddings(place.key.scope, after, PAGE_VECTORS)?;
-            let Some((last, _)) = page.last() else { break };
-            after = Some(*last);
-            for (key, bytes) in page {
+    /// Takes the vectors that the log keeps; what has none stays pending. False if there was no room for them.
+    fn take_cached(
+        &mut self,
+        vectors: Pages<'_, Vectored>,
+        model: Model,
+        room: &dyn Fn(usize) -> bool,
+    ) -> Result<bool, Error> {
+        let mut outdated = HashSet::new();
+        for page in vectors {
+            for (key, bytes) in page? {
                 let Some(doc) = self.catalog.by_slot(key.subject) else { continue };
                 if key.model != model.fingerprint {
                     outdated.insert(doc);
                 } else if self.key_of(doc, key.chunk, model) == Some(key)
                     && let Some(vector) = from_bytes(&bytes, model.dimensions)
                 {
-                    found.entry(doc).or_default().push((key.chunk, vector));
+                    self.embedded(doc, &[(key.chunk, vector)]);
                 }
             }
+            if !room(self.bytes()) {
+                return Ok(false);
+            }
         }
-        for (doc, chunks) in found {
-            self.embedded(doc, &chunks);
-        }
-        self.pending.retain(|doc| self.waiting.contains(doc));
+        self.pending.retain(|doc| self.waiting.contains_key(doc));
         self.behind = self.pending.len() > AWAITED_DOCS_MAX || self.pending.iter().any(|doc| outdated.contains(doc));
-        Ok(())
+        Ok(true)
     }
 
     fn embedded(&mut self, doc: u32, chunks: &[(u16, Vec<f32>)]) {
-        self.waiting.remove(&doc);
+        self.end_waiting(doc);
         if let Some(vectors) = &mut self.vectors {
             for (chunk, vector) in chunks {
                 vectors.insert(doc, *chunk, vector);
@@ -207,12 +274,15 @@ impl State {
     /// Estimate for the memory budget.
     pub fn bytes(&self) -> usize {
         let vectors = self.vectors.as_ref().map_or(0, Vectors::bytes);
-        self.catalog.bytes() + self.keyword.bytes() + vectors
+        let waiting = self.awaited_bytes + self.waiting.capacity() * WAITING_BYTES;
+        LOADED_BYTES + self.catalog.bytes() + self.keyword.bytes() + vectors + waiting
     }
 }
 
-/// Vectors read from the log at once.
-const PAGE_VECTORS: usize = 1_000;
+/// What loaded views take besides what is folded: locks, channels, their places in the registry.
+const LOADED_BYTES: usize = 2_048;
+/// A document that waits for its vectors, in two collections.
+const WAITING_BYTES: usize = 16;
 /// Documents without a vector that a search of freshly folded views waits for: some four seconds of the English model on one
 /// core. More were stored without a model, or by a process that ended at once, and are caught up with.
 const AWAITED_DOCS_MAX: usize = 1_000;
@@ -235,7 +305,11 @@ pub(super) fn from_bytes(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
 pub struct ProfileViews {
     /// Where its streams lie.
     pub place: Place,
+    /// Its namespace, by which it takes turns with others.
+    pub(super) namespace: Arc<str>,
     state: RwLock<State>,
+    /// What the state takes of the budget.
+    counted: Counted,
     applied: watch::Sender<Position>,
     /// Documents ever handed to the embedder, and those done with: both only grow.
     enqueued: watch::Sender<u64>,
@@ -244,6 +318,16 @@ pub struct ProfileViews {
     released: AtomicBool,
     /// Nothing is embedded any more.
     unembedded: AtomicBool,
+}
+
+/// What became of an event.
+pub(super) enum Applied {
+    /// There is nothing to embed.
+    Nothing,
+    /// Something waits to be embedded.
+    Waits,
+    /// It is folded in, and the budget has no room for what it took: these views may not stay.
+    NoRoom,
 }
 
 /// A document that the embedder is to work on.
@@ -255,11 +339,13 @@ pub struct Pending {
 }
 
 impl ProfileViews {
-    pub(crate) fn new(place: Place, state: State) -> Self {
+    pub(crate) fn new(place: Place, (state, counted): (State, Counted)) -> Self {
         let (position, pending) = (state.catalog.position, state.pending.len() as u64);
         Self {
             place,
+            namespace: state.catalog.namespace.as_str().into(),
             state: RwLock::new(state),
+            counted,
             applied: watch::Sender::new(position),
             enqueued: watch::Sender::new(pending),
             finished: watch::Sender::new(0),
@@ -277,21 +363,27 @@ impl ProfileViews {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Folds an event in, unless it is in already. True if something now waits to be embedded.
-    pub(super) fn apply(&self, log: &Log, event: &Stored) -> Result<bool, Error> {
-        let waiting = {
+    /// Folds an event in, unless it is in already. `make_room` is asked for bytes that the budget does not have.
+    pub(super) fn apply(&self, log: &Log, event: &Stored, make_room: &dyn Fn(u64) -> bool) -> Result<Applied, Error> {
+        let applied = {
             let mut state = self.write();
             if event.head.position <= state.catalog.position {
-                return Ok(false);
+                return Ok(Applied::Nothing);
             }
             let before = state.pending.len();
             state.apply(log, &self.place, event)?;
             let added = state.pending.len().saturating_sub(before);
             self.enqueued.send_modify(|count| *count += added as u64);
-            !state.pending.is_empty()
+            let (bytes, counted) = (state.bytes() as u64, self.counted.bytes());
+            let fits = || self.counted.set(bytes);
+            let holds = fits() || (make_room(bytes.saturating_sub(counted)) && fits());
+            if !holds {
+                return Ok(Applied::NoRoom);
+            }
+            if state.pending.is_empty() { Applied::Nothing } else { Applied::Waits }
         };
         self.applied.send_replace(event.head.position);
-        Ok(waiting)
+        Ok(applied)
     }
 
     /// Resolves once every event up to `position` is folded in: true; or once it never will be, because these views are
@@ -351,7 +443,7 @@ impl ProfileViews {
         let mut state = self.write();
         let take = limit.min(state.pending.len());
         let docs: Vec<u32> = state.pending.drain(..take).collect();
-        let waiting = docs.into_iter().filter(|doc| state.waiting.contains(doc));
+        let waiting = docs.into_iter().filter(|doc| state.waiting.contains_key(doc));
         let taken =
             waiting.filter_map(|doc| Some(Pending { doc, keys: state.catalog.keys_of(state.catalog.doc(doc)?) }));
         (taken.collect(), take)
@@ -362,11 +454,13 @@ impl ProfileViews {
         let mut state = self.write();
         for finished in done {
             let same = state.key_of(finished.doc, 0, model).is_some_and(|key| key == finished.key);
-            if same && state.waiting.contains(&finished.doc) {
+            if same && state.waiting.contains_key(&finished.doc) {
                 state.embedded(finished.doc, &finished.chunks);
             }
         }
         state.behind &= state.pending.len() > CAUGHT_UP_DOCS;
+        // They were counted while they waited; were that too little, the next event would see it.
+        self.counted.set(state.bytes() as u64);
         drop(state);
         self.finished.send_modify(|count| *count += taken as u64);
     }

@@ -16,16 +16,17 @@ use memlog_events::{
 use tokio::{sync::Mutex as AsyncMutex, time::Instant};
 
 use super::{
+    budget::{Budget, Counted},
     embedding::EmbedQueue,
-    profile::{ProfileViews, State},
+    profile::{Applied, ProfileViews, State},
 };
 use crate::{domain::Place, limits::Limits};
 
 /// Why views are not to be had.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NotLoaded {
-    /// Everything loaded is in use and the budget is spent.
-    #[error("the views of all profiles in use fill memory_budget_bytes ({budget})")]
+    /// It does not fit into the budget beside what is in use.
+    #[error("the views of this profile and of those in use do not fit into memory_budget_bytes ({budget})")]
     Budget {
         /// In bytes.
         budget: u64,
@@ -43,7 +44,7 @@ pub enum NotLoaded {
 pub struct Loaded {
     /// Profiles.
     pub profiles: u64,
-    /// Their memory.
+    /// Their memory, with that of views of the past.
     pub bytes: u64,
     /// Documents that wait to be embedded.
     pub waiting: u64,
@@ -59,17 +60,37 @@ const FOLLOW_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Profiles whose erasures are counted one by one.
 const ERASURES_MAX: usize = 10_000;
 
+/// Of the budget, what is dropped at least once it is spent: not every load is to look for the longest unused.
+const DROPPED_PART: u64 = 8;
+
+/// Of the budget, and in bytes, what the events of a profile may take while it is folded; of a larger one they are read again.
+const HELD_PART: u64 = 8;
+const HELD_BYTES_MAX: u64 = 16 << 20;
+
+/// What an event that comes in while its profile is loaded may take: by itself, for each byte of its content, and this part of what is
+/// folded, by which its tables grow.
+const SLACK_BYTES: u64 = 4 << 10;
+const SLACK_PER_BYTE: u64 = 8;
+const SLACK_PART: u64 = 4;
+
 /// The loaded views.
 pub struct Registry {
     log: Log,
     limits: Limits,
     embed: Option<Arc<EmbedQueue>>,
-    cells: Mutex<HashMap<Scope, Arc<Cell>>>,
+    room: Room,
     /// The last event of a profile that views may not have yet.
     heads: Mutex<HashMap<Scope, Position>>,
     /// Up to here `heads` knows what was committed.
     told: AtomicU64,
-    past: Mutex<Past>,
+}
+
+/// What may be dropped to make room, and the budget that it counts against.
+#[derive(Clone)]
+struct Room {
+    budget: Arc<Budget>,
+    cells: Arc<Mutex<HashMap<Scope, Arc<Cell>>>>,
+    past: Arc<Mutex<Past>>,
 }
 
 struct Cell {
@@ -100,7 +121,9 @@ impl Registry {
     /// Nothing is loaded.
     pub fn new(log: Log, limits: Limits, embed: Option<Arc<EmbedQueue>>) -> Self {
         let told = AtomicU64::new(log.head().0);
-        Self { log, limits, embed, cells: Mutex::default(), heads: Mutex::default(), told, past: Mutex::default() }
+        let budget = Budget::new(limits.memory_budget_bytes);
+        let room = Room { budget, cells: Arc::default(), past: Arc::default() };
+        Self { log, limits, embed, room, heads: Mutex::default(), told }
     }
 
     /// The embedding queue, if there is a model.
@@ -153,9 +176,11 @@ impl Registry {
                 // From here on the projector keeps what it reads for the load.
                 CellState::Empty(meanwhile) => meanwhile.clear(),
             }
-            self.make_room()?;
             let state = self.fold(place, self.log.head()).await?;
-            if let Some(views) = cell.enliven(ProfileViews::new(place, state), &self.log)? {
+            if let Some(slack) = cell.slack(&state.0) {
+                self.room.make(slack);
+            }
+            if let Some(views) = cell.enliven(ProfileViews::new(place, state), &self.log, &self.room)? {
                 if let Some(embed) = self.embed.as_ref().filter(|_| views.has_queued()) {
                     embed.put(&views);
                 }
@@ -164,18 +189,28 @@ impl Registry {
         }
     }
 
-    /// A profile's state as of a position, beside the views that are loaded.
-    pub(crate) async fn fold(&self, place: Place, until: Position) -> Result<State, NotLoaded> {
-        let (log, model) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()));
-        let folded = crate::blocking::run(move || State::fold(&log, &place, until, model)).await;
+    /// A profile's state as of a position, beside the views that are loaded, and what it takes.
+    pub(crate) async fn fold(&self, place: Place, until: Position) -> Result<(State, Counted), NotLoaded> {
+        let (log, model, room) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()), self.room.clone());
+        let folded = crate::blocking::run(move || {
+            let counted = Counted::nothing(&room.budget);
+            let held = (room.budget.max() / HELD_PART).min(HELD_BYTES_MAX);
+            let take = |bytes: usize| {
+                let bytes = bytes as u64;
+                counted.set(bytes) || (room.make(bytes.saturating_sub(counted.bytes())) && counted.set(bytes))
+            };
+            let state = State::fold(&log, &place, until, model, usize::try_from(held).unwrap_or(usize::MAX), &take)?;
+            Ok(state.map(|state| (state, counted)))
+        });
         // The message of a panic may hold content.
-        let folded = folded.map_err(|_| NotLoaded::Log("folding it failed inside".to_owned()))?;
-        folded.map_err(|error| NotLoaded::Log(error.to_string()))
+        let folded = folded.await.map_err(|_| NotLoaded::Log("folding it failed inside".to_owned()))?;
+        let folded = folded.map_err(|error: memlog_events::log::Error| NotLoaded::Log(error.to_string()))?;
+        folded.ok_or(NotLoaded::Budget { budget: self.room.budget.max() })
     }
 
     /// The views of a profile, if they are loaded.
     pub(crate) fn live(&self, scope: Scope) -> Option<Arc<ProfileViews>> {
-        let cell = lock(&self.cells).get(&scope).cloned();
+        let cell = lock(&self.room.cells).get(&scope).cloned();
         cell.and_then(|cell| cell.live())
     }
 
@@ -185,7 +220,7 @@ impl Registry {
         let scope = place.key.scope;
         loop {
             let before = {
-                let mut past = lock(&self.past);
+                let mut past = lock(&self.room.past);
                 if let Some(found) = past.take(scope, at) {
                     past.views.push_back((scope, at, Arc::clone(&found)));
                     return Ok(found);
@@ -193,7 +228,7 @@ impl Registry {
                 past.erased(scope)
             };
             let views = Arc::new(ProfileViews::new(place, self.fold(place, at).await?));
-            let mut past = lock(&self.past);
+            let mut past = lock(&self.room.past);
             // Something was erased while the past was folded: it may be in what was just read.
             if past.erased(scope) != before {
                 continue;
@@ -217,17 +252,19 @@ impl Registry {
         let hides = matches!(event.facts, memlog_events::event::Facts::SpeakerRemoved(_))
             || super::catalog::moved_expiry(&event.facts).is_some();
         if hides || !event.facts.erases().is_empty() {
-            lock(&self.past).erase(scope);
+            lock(&self.room.past).erase(scope);
         }
-        let cell = lock(&self.cells).get(&scope).cloned();
+        let cell = lock(&self.room.cells).get(&scope).cloned();
         if let Some(views) = cell.and_then(|cell| cell.take(event)) {
-            match views.apply(&self.log, event) {
-                Ok(true) => {
+            match views.apply(&self.log, event, &|more| self.room.make(more)) {
+                Ok(Applied::Waits) => {
                     if let Some(embed) = &self.embed {
                         embed.put(&views);
                     }
                 }
-                Ok(false) => {}
+                Ok(Applied::Nothing) => {}
+                // Whoever reads it next is told so, unless others are idle by then.
+                Ok(Applied::NoRoom) => self.take_out(scope),
                 Err(error) => {
                     tracing::error!(%error, "views could not follow the log and are dropped");
                     self.take_out(scope);
@@ -245,46 +282,25 @@ impl Registry {
             let state = Mutex::new(CellState::Empty(Vec::new()));
             Arc::new(Cell { loading: AsyncMutex::new(()), state, used: AtomicI64::new(0) })
         };
-        Arc::clone(lock(&self.cells).entry(scope).or_insert_with(fresh))
-    }
-
-    /// Drops the longest unused views that nobody reads until the budget holds.
-    fn make_room(&self) -> Result<(), NotLoaded> {
-        let budget = self.limits.memory_budget_bytes;
-        if self.bytes() < budget {
-            return Ok(());
-        }
-        let mut cells = lock(&self.cells);
-        let mut by_use: Vec<_> = cells.iter().map(|(id, cell)| (cell.used.load(Ordering::Relaxed), *id)).collect();
-        by_use.sort_unstable();
-        for (_, scope) in by_use {
-            if cells.get(&scope).is_some_and(|cell| cell.end_if_idle()) {
-                cells.remove(&scope);
-                if live_bytes(&cells) < budget {
-                    return Ok(());
-                }
-            }
-        }
-        // Others may have made room meanwhile.
-        if live_bytes(&cells) < budget { Ok(()) } else { Err(NotLoaded::Budget { budget }) }
+        Arc::clone(lock(&self.room.cells).entry(scope).or_insert_with(fresh))
     }
 
     /// Drops views that nobody has used for long.
     pub fn drop_idle(&self, now: Micros) {
         let idle = i64::try_from(self.limits.views_idle_ms_max).unwrap_or(i64::MAX).saturating_mul(1_000);
         let long = |cell: &Cell| cell.used.load(Ordering::Relaxed).saturating_add(idle) <= now.0;
-        lock(&self.cells).retain(|_, cell| !(long(cell) && cell.end_if_idle()));
+        lock(&self.room.cells).retain(|_, cell| !(long(cell) && cell.end_if_idle()));
     }
 
     /// Drops a profile's views, loaded or of the past; the next reader loads them anew.
     pub fn forget(&self, scope: Scope) {
-        lock(&self.past).erase(scope);
+        lock(&self.room.past).erase(scope);
         self.take_out(scope);
     }
 
     /// Takes a profile's views out, in use or not: who waits for them is sent to load them anew.
     fn take_out(&self, scope: Scope) {
-        let mut cells = lock(&self.cells);
+        let mut cells = lock(&self.room.cells);
         if let Some(cell) = cells.remove(&scope) {
             let ended = std::mem::replace(&mut *lock(&cell.state), CellState::Gone);
             if let CellState::Live(views) = ended {
@@ -295,23 +311,22 @@ impl Registry {
 
     /// How many profiles are loaded.
     pub fn loaded(&self) -> usize {
-        lock(&self.cells).values().filter(|cell| cell.live().is_some()).count()
+        lock(&self.room.cells).values().filter(|cell| cell.live().is_some()).count()
     }
 
-    /// The memory of all loaded views.
+    /// The memory of all views: loaded, of the past, and being folded.
     pub fn bytes(&self) -> u64 {
-        live_bytes(&lock(&self.cells))
+        self.room.budget.used()
     }
 
     /// What is loaded, in one look.
     pub fn figures(&self) -> Loaded {
-        let cells: Vec<_> = lock(&self.cells).values().cloned().collect();
-        let mut loaded = Loaded::default();
+        let cells: Vec<_> = lock(&self.room.cells).values().cloned().collect();
+        let mut loaded = Loaded { bytes: self.bytes(), ..Loaded::default() };
         for views in cells.iter().filter_map(|cell| cell.live()) {
             let waiting = views.pending() as u64;
             let state = views.read();
             loaded.profiles += 1;
-            loaded.bytes += state.bytes() as u64;
             loaded.waiting += waiting;
             loaded.waiting_max = loaded.waiting_max.max(waiting);
             loaded.reembedding += u64::from(state.is_behind());
@@ -321,12 +336,50 @@ impl Registry {
 
     /// Documents of loaded profiles that wait to be embedded.
     pub fn pending(&self) -> u64 {
-        let cells: Vec<_> = lock(&self.cells).values().cloned().collect();
+        let cells: Vec<_> = lock(&self.room.cells).values().cloned().collect();
         cells.iter().filter_map(|cell| cell.live()).map(|views| views.pending() as u64).sum()
     }
 }
 
+impl Room {
+    /// Drops the longest unused views that nobody reads until so many more bytes fit; whether they do.
+    fn make(&self, more: u64) -> bool {
+        let max = self.budget.max();
+        if self.budget.fits(more, max) {
+            return true;
+        }
+        let enough = || self.budget.fits(more, max - max / DROPPED_PART);
+        let mut cells = lock(&self.cells);
+        let mut by_use: Vec<_> = cells.iter().map(|(id, cell)| (cell.used.load(Ordering::Relaxed), *id)).collect();
+        by_use.sort_unstable();
+        for (_, scope) in by_use {
+            if cells.get(&scope).is_some_and(|cell| cell.end_if_idle()) {
+                cells.remove(&scope);
+                if enough() {
+                    return true;
+                }
+            }
+        }
+        drop(cells);
+        lock(&self.past).drop_idle(enough);
+        self.budget.fits(more, max)
+    }
+}
+
 impl Past {
+    /// Drops the longest unused that nobody reads until it is enough.
+    fn drop_idle(&mut self, enough: impl Fn() -> bool) {
+        let mut kept = VecDeque::new();
+        while let Some(it) = self.views.pop_front() {
+            if enough() || Arc::strong_count(&it.2) > 1 {
+                kept.push_back(it);
+            } else {
+                it.2.release();
+            }
+        }
+        self.views = kept;
+    }
+
     fn take(&mut self, scope: Scope, at: Position) -> Option<Arc<ProfileViews>> {
         let place = self.views.iter().position(|view| (view.0, view.1) == (scope, at))?;
         self.views.remove(place).map(|view| view.2)
@@ -359,12 +412,26 @@ impl Cell {
         }
     }
 
+    /// What the events that were committed meanwhile may take, if there are any: what grows by them grows by parts of what it is.
+    fn slack(&self, folded: &State) -> Option<u64> {
+        let held = lock(&self.state);
+        let CellState::Empty(meanwhile) = &*held else { return None };
+        let each = |event: &Stored| SLACK_BYTES + SLACK_PER_BYTE * u64::from(event.head.content_bytes);
+        let events: u64 = meanwhile.iter().map(each).sum();
+        (events > 0).then(|| events + folded.bytes() as u64 / SLACK_PART)
+    }
+
     /// Puts loaded views in, with what was committed while they were folded; none if the cell was taken out meanwhile.
-    fn enliven(&self, views: ProfileViews, log: &Log) -> Result<Option<Arc<ProfileViews>>, NotLoaded> {
+    fn enliven(&self, views: ProfileViews, log: &Log, room: &Room) -> Result<Option<Arc<ProfileViews>>, NotLoaded> {
         let mut held = lock(&self.state);
         let CellState::Empty(meanwhile) = &mut *held else { return Ok(None) };
         for event in std::mem::take(meanwhile) {
-            views.apply(log, &event).map_err(|error| NotLoaded::Log(error.to_string()))?;
+            // Room is not made here, where a cell is held that whoever makes room looks at, but for most of it before.
+            match views.apply(log, &event, &|_| false) {
+                Ok(Applied::NoRoom) => return Err(NotLoaded::Budget { budget: room.budget.max() }),
+                Ok(_) => {}
+                Err(error) => return Err(NotLoaded::Log(error.to_string())),
+            }
         }
         let views = Arc::new(views);
         *held = CellState::Live(Arc::clone(&views));
@@ -400,10 +467,6 @@ impl Cell {
         }
         idle
     }
-}
-
-fn live_bytes(cells: &HashMap<Scope, Arc<Cell>>) -> u64 {
-    cells.values().filter_map(|cell| cell.live()).map(|views| views.read().bytes() as u64).sum()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

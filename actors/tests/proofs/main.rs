@@ -2,6 +2,7 @@
 //! every file.
 
 mod erasure;
+mod feed;
 mod jobs;
 mod links;
 mod once;

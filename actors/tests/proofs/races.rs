@@ -103,11 +103,11 @@ async fn views_loaded_while_others_write_miss_nothing() {
     ended("the stop", system.stop()).await;
 }
 
-// A budget that holds next to nothing: reads are served or refused by name, and none waits for ever.
+// A budget that holds a profile or two: reads are served or refused by name, and none waits for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_tiny_budget_serves_or_refuses_and_loses_nothing() {
     let mut world = restless();
-    world.limits.memory_budget_bytes = 1;
+    world.limits.memory_budget_bytes = 24 << 10;
     let system = world.start().await;
     let mut callers = JoinSet::new();
     for caller in 0..60 {

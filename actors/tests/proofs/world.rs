@@ -113,7 +113,8 @@ impl World {
             clock: Arc::default(),
             extractor: Arc::<OneEach>::default(),
             embedder: None,
-            limits: Limits::default(),
+            // Tests move the clock by days and want to see what comes of it.
+            limits: Limits { clock_jump_wait_ms: 0, ..Limits::default() },
         }
     }
 

@@ -39,9 +39,11 @@ pub enum Error {
     /// A batch that could never be appended: a mistake of the caller.
     #[error("malformed batch: {0}")]
     Invalid(&'static str),
-    /// Disk or vault failed. Whether the batch is durable is known after a restart only; until then nothing is
-    /// appended.
-    #[error("the log failed: {0}")]
+    /// Disk or vault failed, and nothing is appended until they work again, which is tried twice a second. Nothing of the
+    /// batch is stored, with two exceptions: if the process ends before the disk works again, it may be there, whole,
+    /// after the next start; and an event that erases is there if only the vault failed (the reason begins with `erasing`),
+    /// with its erasures made before anything else is appended.
+    #[error("the log takes no writes: {0}")]
     Failed(String),
     /// The log is closed.
     #[error("the log is closed")]

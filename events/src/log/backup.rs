@@ -95,7 +95,8 @@ impl Log {
         // Before anything else: whatever is left of a copy that is killed says that it is none.
         let log_file = at(&log, new_file(&log))?;
         let mut vault_file = at(&vault, new_file(&vault))?;
-        let still = core.database.begin_write().map_err(super::Error::from)?;
+        let database = core.store.database();
+        let still = database.begin_write().map_err(super::Error::from)?;
         let reading = core.read()?;
         let vault_bytes = core.vault.copy_to(&mut vault_file).map_err(|error| match error {
             vault::Error::Io(error) => Error::Io { path: vault.clone(), error },
@@ -104,7 +105,7 @@ impl Log {
         still.abort().map_err(|error| super::Error::from(redb::Error::from(error)))?;
         at(&vault, vault_file.sync_all())?;
         let blob_bytes = copy_blobs(&reading, &core.blobs, dir)?;
-        let copied = copy_tables(&reading, log_file, || self.0.queue.is_closed())?;
+        let copied = copy_tables(&reading, log_file, || core.queue.is_closed())?;
         at(vault_dir, sync_dir(vault_dir))?;
         let whole = dir.join(open::FILE);
         at(&whole, fs::rename(&log, &whole))?;

@@ -30,10 +30,14 @@ pub(super) struct Blobs {
     bytes: AtomicU64,
     /// What is to be removed once a backup has ended, while one is under way.
     held: Mutex<Option<Vec<Later>>>,
+    /// What could not be removed and is tried again.
+    stuck: Mutex<Vec<Later>>,
+    #[cfg(test)]
+    pub(super) fault: super::tests::Fault,
 }
 
 /// What is not removed yet.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Later {
     Slot(Slot),
     File(Owner),
@@ -68,7 +72,14 @@ impl Blobs {
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
         let dir = dir.join(Self::FOLDER);
         fs::create_dir_all(&dir)?;
-        Ok(Self { dir, bytes: AtomicU64::new(0), held: Mutex::default() })
+        Ok(Self {
+            dir,
+            bytes: AtomicU64::new(0),
+            held: Mutex::default(),
+            stuck: Mutex::default(),
+            #[cfg(test)]
+            fault: super::tests::Fault::default(),
+        })
     }
 
     fn slot_dir(&self, slot: Slot) -> PathBuf {
@@ -86,16 +97,30 @@ impl Blobs {
         ))
     }
 
-    /// Writes and syncs, the folders too.
+    /// Writes and syncs, the folders too. What cannot be written whole is removed again.
     pub(super) fn write(&self, owner: &Owner, sealed: &[u8]) -> io::Result<()> {
-        let path = self.path(owner);
-        let folder = self.slot_dir(owner.slot());
-        fs::create_dir_all(&folder)?;
-        let mut file = File::create(&path)?;
+        let (path, folder) = (self.path(owner), self.slot_dir(owner.slot()));
+        let written = self.write_file(&folder, &path, sealed);
+        match written {
+            Ok(()) => {
+                self.bytes.fetch_add(sealed.len() as u64, Ordering::Relaxed);
+            }
+            // Half a file takes room that a full disk has not.
+            Err(_) => self.remove_later(Later::File(*owner)),
+        }
+        written
+    }
+
+    fn write_file(&self, folder: &Path, path: &Path, sealed: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let mut file = File::create(path)?;
+        #[cfg(test)]
+        self.fault.writes(&mut file, sealed)?;
         file.write_all(sealed)?;
+        #[cfg(test)]
+        self.fault.syncs(&file)?;
         file.sync_all()?;
-        self.bytes.fetch_add(sealed.len() as u64, Ordering::Relaxed);
-        sync_dir(&folder)?;
+        sync_dir(folder)?;
         sync_dir(&self.dir)
     }
 
@@ -117,23 +142,48 @@ impl Blobs {
         if self.put_off(|| Later::File(*owner)) {
             return Ok(());
         }
-        let path = self.path(owner);
-        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
-        let removed = fs::remove_file(path);
+        self.remove_now(Later::File(*owner))
+    }
+
+    /// Removes every file whose innermost slot this is; what cannot be removed now is tried again by [`Self::catch_up`], and
+    /// swept at the next start.
+    pub(super) fn remove_slot(&self, slot: Slot) {
+        if !self.put_off(|| Later::Slot(slot)) {
+            self.remove_later(Later::Slot(slot));
+        }
+    }
+
+    fn remove_later(&self, what: Later) {
+        if self.remove_now(what).is_err() {
+            lock(&self.stuck).push(what);
+        }
+    }
+
+    fn remove_now(&self, what: Later) -> io::Result<()> {
+        let (removed, bytes) = match what {
+            Later::File(owner) => {
+                let path = self.path(&owner);
+                let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+                (fs::remove_file(path), bytes)
+            }
+            Later::Slot(slot) => {
+                let folder = self.slot_dir(slot);
+                let bytes = bytes_in(&folder);
+                (fs::remove_dir_all(folder), bytes)
+            }
+        };
         self.counted_out(&removed, bytes);
         gone_is_fine(removed)
     }
 
-    /// Removes every file whose innermost slot this is.
-    pub(super) fn remove_slot(&self, slot: Slot) -> io::Result<()> {
-        if self.put_off(|| Later::Slot(slot)) {
-            return Ok(());
+    /// Removes what could not be removed before.
+    pub(super) fn catch_up(&self) -> io::Result<()> {
+        let mut stuck = lock(&self.stuck);
+        while let Some(what) = stuck.last() {
+            self.remove_now(*what)?;
+            stuck.pop();
         }
-        let folder = self.slot_dir(slot);
-        let bytes = bytes_in(&folder);
-        let removed = fs::remove_dir_all(folder);
-        self.counted_out(&removed, bytes);
-        gone_is_fine(removed)
+        Ok(())
     }
 
     /// From now on nothing is removed; `None` if that is so already.
@@ -216,19 +266,15 @@ impl Blobs {
 }
 
 impl Held<'_> {
-    fn end(&self) -> io::Result<()> {
+    fn end(&self) {
         let later = lock(&self.0.held).take().unwrap_or_default();
-        later.into_iter().try_for_each(|it| match it {
-            Later::Slot(slot) => self.0.remove_slot(slot),
-            Later::File(owner) => self.0.remove(&owner),
-        })
+        later.into_iter().for_each(|it| self.0.remove_later(it));
     }
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // What cannot be removed now is swept at the next start.
-        drop(self.end());
+        self.end();
     }
 }
 

@@ -19,13 +19,15 @@ use crate::{
 impl Log {
     /// Who holds a name, if all the slots the holder lives by are alive.
     pub fn claim(&self, name: Digest) -> Result<Option<Holder>, Error> {
-        let core = &self.0.core;
-        let row = core.read()?.claims()?.get_owned(&name.0)?;
-        let holder = row.map(|row| rows::holder_of(row.value()));
-        match holder {
-            Some(holder) if core.vault.alive(holder.keys)? => Ok(Some(holder)),
-            _ => Ok(None),
-        }
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let row = core.read()?.claims()?.get_owned(&name.0)?;
+            let holder = row.map(|row| rows::holder_of(row.value()));
+            match holder {
+                Some(holder) if core.vault.alive(holder.keys)? => Ok(Some(holder)),
+                _ => Ok(None),
+            }
+        })
     }
 
     /// What a namespace lists, newest first, older than `before`; what is dead is passed over.
@@ -36,90 +38,98 @@ impl Log {
         before: Option<Uuid>,
         limit: usize,
     ) -> Result<Vec<Listing>, Error> {
-        let core = &self.0.core;
-        let mut out = Vec::new();
-        let from = rows::listing_key(namespace, kind, Uuid::nil());
-        let mut to = rows::listing_key(namespace, kind, before.unwrap_or(Uuid::max()));
-        // Dead rows can be many, so even this walk is made in pages.
-        loop {
-            let table = core.read()?.listed()?;
-            let mut seen = 0;
-            for row in table.range::<&[u8; 33]>(&from..&to)?.rev().take(core.limits.page_events_max) {
-                let (key, row) = row?;
-                seen += 1;
-                to = *key.value();
-                let listing = rows::listing_of(kind, key.value(), row.value());
-                if core.vault.alive(listing.keys)? {
-                    out.push(listing);
-                    if out.len() == limit {
-                        return Ok(out);
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let mut out = Vec::new();
+            let from = rows::listing_key(namespace, kind, Uuid::nil());
+            let mut to = rows::listing_key(namespace, kind, before.unwrap_or(Uuid::max()));
+            // Dead rows can be many, so even this walk is made in pages.
+            loop {
+                let table = core.read()?.listed()?;
+                let mut seen = 0;
+                for row in table.range::<&[u8; 33]>(&from..&to)?.rev().take(core.limits.page_events_max) {
+                    let (key, row) = row?;
+                    seen += 1;
+                    to = *key.value();
+                    let listing = rows::listing_of(kind, key.value(), row.value());
+                    if core.vault.alive(listing.keys)? {
+                        out.push(listing);
+                        if out.len() == limit {
+                            return Ok(out);
+                        }
                     }
                 }
+                if seen == 0 {
+                    return Ok(out);
+                }
             }
-            if seen == 0 {
-                return Ok(out);
-            }
-        }
+        })
     }
 
     /// The command that was carried out under this key in the last 24 hours.
     pub fn remembered(&self, key: Digest, now: Micros) -> Result<Option<Remembered>, Error> {
-        remembered(&self.0.core, key, now)
+        self.0.core.guarded(|| remembered(&self.0.core, key, now))
     }
 
     /// Subjects whose time is over and that are still alive, soonest first.
     pub fn due(&self, now: Micros, limit: usize) -> Result<Vec<(Micros, StreamKey, Slot)>, Error> {
-        let core = &self.0.core;
-        let mut out = Vec::new();
-        // Rows of the dead are passed over here and removed by `sweep`.
-        for row in core.read()?.expiry()?.iter()? {
-            let (key, row) = row?;
-            let (at, stream, keys) = rows::expiry_of(key.value(), row.value());
-            if at > now || out.len() == limit {
-                break;
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let mut out = Vec::new();
+            // Rows of the dead are passed over here and removed by `sweep`.
+            for row in core.read()?.expiry()?.iter()? {
+                let (key, row) = row?;
+                let (at, stream, keys) = rows::expiry_of(key.value(), row.value());
+                if at > now || out.len() == limit {
+                    break;
+                }
+                if core.vault.alive(keys)? {
+                    out.push((at, stream, keys.subject));
+                }
             }
-            if core.vault.alive(keys)? {
-                out.push((at, stream, keys.subject));
-            }
-        }
-        Ok(out)
+            Ok(out)
+        })
     }
 
     /// When the next subject's time is over, dead or alive.
     pub fn next_due(&self) -> Result<Option<Micros>, Error> {
-        let expiry = self.0.core.read()?.expiry()?;
-        let first = expiry.first()?;
-        Ok(first.map(|(key, row)| rows::expiry_of(key.value(), row.value()).0))
+        self.0.core.guarded(|| {
+            let expiry = self.0.core.read()?.expiry()?;
+            let first = expiry.first()?;
+            Ok(first.map(|(key, row)| rows::expiry_of(key.value(), row.value()).0))
+        })
     }
 
     /// Removes a step's worth of rows that mean nothing any more: idempotency hours that are over, expiry rows of the
     /// dead. Returns how many; call again while it is not 0.
     pub fn sweep(&self, now: Micros) -> Result<usize, Error> {
-        let core = &self.0.core;
-        let oldest = oldest_hour(now);
-        let (expired, expiring) = (expired_hours(core, oldest), dead_expiries(core, now)?);
-        if !expired && expiring.is_empty() {
-            return Ok(0);
-        }
-        let removed = core.quick(|tables| {
-            let to = rows::idempotency_key(oldest, Digest([0; 32]));
-            let range = ..&to;
-            let mut keys: Vec<[u8; 40]> = Vec::new();
-            for row in tables.idempotency.range::<&[u8; 40]>(range)?.take(core.limits.step_rows_max) {
-                keys.push(*row?.0.value());
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let oldest = oldest_hour(now);
+            let (expired, expiring) = (expired_hours(core, oldest), dead_expiries(core, now)?);
+            if !expired && expiring.is_empty() {
+                return Ok(0);
             }
-            for key in &keys {
-                tables.idempotency.remove(key)?;
+            let removed = core.quick(|tables| {
+                let to = rows::idempotency_key(oldest, Digest([0; 32]));
+                let range = ..&to;
+                let mut keys: Vec<[u8; 40]> = Vec::new();
+                for row in tables.idempotency.range::<&[u8; 40]>(range)?.take(core.limits.step_rows_max) {
+                    keys.push(*row?.0.value());
+                }
+                for key in &keys {
+                    tables.idempotency.remove(key)?;
+                }
+                for key in &expiring {
+                    tables.expiry.remove(key)?;
+                }
+                Ok((keys.len(), keys.len() < core.limits.step_rows_max))
+            })?;
+            if removed.1 {
+                lock(&core.hours).retain(|hour| *hour >= oldest);
             }
-            for key in &expiring {
-                tables.expiry.remove(key)?;
-            }
-            Ok((keys.len(), keys.len() < core.limits.step_rows_max))
-        })?;
-        if removed.1 {
-            lock(&core.hours).retain(|hour| *hour >= oldest);
-        }
-        Ok(removed.0 + expiring.len())
+            Ok(removed.0 + expiring.len())
+        })
     }
 }
 

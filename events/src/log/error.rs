@@ -33,8 +33,14 @@ pub enum Error {
     /// A row of a table is not what was written.
     #[error("damaged row in {0}")]
     Row(&'static str),
-    /// Something failed before, and nothing is written until a restart.
-    #[error("the log failed: {0}")]
+    /// A disk took no write. Nothing was changed.
+    #[error("{0}")]
+    Disk(String),
+    /// The page store gave up on what it read: pages of the file are damaged.
+    #[error("the page store found damage: {0}")]
+    Damaged(String),
+    /// Something failed before, and nothing is written for now.
+    #[error("the log takes no writes: {0}")]
     Failed(String),
 }
 
@@ -68,6 +74,19 @@ pub enum Reason {
     LiveSlot(u64),
     #[error("slot {0} is damaged or missing")]
     BadSlot(u64),
+    #[error("pages of the file are damaged: {0}")]
+    Pages(String),
+}
+
+impl Error {
+    /// Whether a disk is at fault and not what is on it, so that all may be well later.
+    pub(super) fn passes(&self) -> bool {
+        match self {
+            Self::Disk(_) | Self::Io(_) | Self::Vault(vault::Error::Io(_)) => true,
+            Self::Storage(error) => matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo),
+            _ => false,
+        }
+    }
 }
 
 macro_rules! from_redb {

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, TryLockError},
+    sync::{Mutex, TryLockError},
     thread::{self, JoinHandle},
 };
 
@@ -16,23 +16,20 @@ pub(super) enum Hand {
 }
 
 impl Hand {
-    pub(super) fn by_thread(mut writer: Writer, queue: &Arc<Queue>) -> io::Result<Self> {
-        let thread = thread::Builder::new().name("memlog-writer".into()).spawn({
-            let queue = Arc::clone(queue);
-            move || writer.run(&queue)
-        })?;
+    pub(super) fn by_thread(mut writer: Writer) -> io::Result<Self> {
+        let thread = thread::Builder::new().name("memlog-writer".into()).spawn(move || writer.run())?;
         Ok(Self::Thread(Mutex::new(Some(thread))))
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "stands where a thread may fail to start")]
-    pub(super) fn by_caller(writer: Writer, _: &Arc<Queue>) -> io::Result<Self> {
+    pub(super) fn by_caller(writer: Writer) -> io::Result<Self> {
         Ok(Self::Caller(Mutex::new(Some(writer))))
     }
 
     /// One group; false if nothing waits, or a thread does it.
-    pub(super) fn turn(&self, queue: &Queue) -> bool {
+    pub(super) fn turn(&self) -> bool {
         let Self::Caller(writer) = self else { return false };
-        lock(writer).as_mut().is_some_and(|writer| writer.turn(queue))
+        lock(writer).as_mut().is_some_and(Writer::turn)
     }
 
     /// After the queue was closed: what was accepted is finished.
@@ -53,7 +50,7 @@ impl Hand {
                     Err(TryLockError::WouldBlock) => None,
                 };
                 if let Some(mut writer) = writer {
-                    while writer.turn(queue) {}
+                    while writer.turn() {}
                     writer.rest();
                     queue.abandon();
                 }

@@ -50,77 +50,89 @@ pub struct EmbeddingRow {
 impl Log {
     /// How far a follower is.
     pub fn checkpoint(&self, name: &str) -> Result<Position, Error> {
-        let row = self.0.core.read()?.checkpoints()?.get_owned(name.as_bytes())?;
-        Ok(Position(row.map_or(0, |row| row.value())))
+        self.0.core.guarded(|| {
+            let row = self.0.core.read()?.checkpoints()?.get_owned(name.as_bytes())?;
+            Ok(Position(row.map_or(0, |row| row.value())))
+        })
     }
 
     /// Notes how far a follower is. A crash may take it back by some commits, never forward.
     pub fn set_checkpoint(&self, name: &str, at: Position) -> Result<(), Error> {
-        self.0.core.quick(|tables| {
-            tables.checkpoints.insert(name.as_bytes(), at.0)?;
-            Ok(())
+        self.0.core.guarded(|| {
+            self.0.core.quick(|tables| {
+                tables.checkpoints.insert(name.as_bytes(), at.0)?;
+                Ok(())
+            })
         })
     }
 
     /// A stream's snapshot.
     pub fn snapshot(&self, key: StreamKey) -> Result<Option<Snapshot>, Error> {
-        let row = self.0.core.read()?.snapshots()?.get_owned(&rows::stream_bytes(key))?;
-        let Some(row) = row else {
-            return Ok(None);
-        };
-        let (layout, bytes) = row.value().split_first_chunk().ok_or(Error::Row("snapshots"))?;
-        Ok(Some(Snapshot { layout: u16::from_le_bytes(*layout), bytes: bytes.to_vec() }))
+        self.0.core.guarded(|| {
+            let row = self.0.core.read()?.snapshots()?.get_owned(&rows::stream_bytes(key))?;
+            let Some(row) = row else {
+                return Ok(None);
+            };
+            let (layout, bytes) = row.value().split_first_chunk().ok_or(Error::Row("snapshots"))?;
+            Ok(Some(Snapshot { layout: u16::from_le_bytes(*layout), bytes: bytes.to_vec() }))
+        })
     }
 
     /// Replaces a stream's snapshot.
     pub fn put_snapshot(&self, key: StreamKey, snapshot: &Snapshot) -> Result<(), Error> {
-        let row = [&snapshot.layout.to_le_bytes()[..], &snapshot.bytes].concat();
-        self.0.core.quick(|tables| {
-            tables.snapshots.insert(&rows::stream_bytes(key), row.as_slice())?;
-            Ok(())
+        self.0.core.guarded(|| {
+            let row = [&snapshot.layout.to_le_bytes()[..], &snapshot.bytes].concat();
+            self.0.core.quick(|tables| {
+                tables.snapshots.insert(&rows::stream_bytes(key), row.as_slice())?;
+                Ok(())
+            })
         })
     }
 
     /// Makes durable what was kept since the last append, if anything was. Making vectors again takes a model, which may
     /// be gone by then.
     pub fn sync(&self) -> Result<(), Error> {
-        let core = &self.0.core;
-        if !core.unsynced.load(Ordering::SeqCst) {
-            return Ok(());
-        }
-        if let Some(reason) = core.failed.get() {
-            return Err(Error::Failed(reason.clone()));
-        }
-        core.durably(core.database.begin_write()?)
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            if !core.unsynced.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let database = core.store.database();
+            core.durably(&database, database.begin_write()?)
+        })
     }
 
     /// A vector, if it is there and its subject alive.
     pub fn embedding(&self, key: EmbeddingKey) -> Result<Option<Vec<u8>>, Error> {
-        let core = &self.0.core;
-        match core.read()?.embeddings()?.get_owned(&bytes_of(key))? {
-            Some(row) => open(core, key, row.value()),
-            None => Ok(None),
-        }
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            match core.read()?.embeddings()?.get_owned(&bytes_of(key))? {
+                Some(row) => open(core, key, row.value()),
+                None => Ok(None),
+            }
+        })
     }
 
     /// Keeps vectors, sealed by their subjects. Those whose subject is dead are passed over.
     pub fn put_embeddings(&self, vectors: &[EmbeddingRow]) -> Result<(), Error> {
-        let core = &self.0.core;
-        let mut sealed = Vec::with_capacity(vectors.len());
-        for row in vectors {
-            if row.keys.subject != row.key.subject {
-                return Err(vault::Error::Unknown(row.key.subject).into());
-            }
-            sealed.extend(seal(core, row)?.map(|bytes| (bytes_of(row.key), row.keys, bytes)));
-        }
-        core.quick(|tables| {
-            for (key, keys, bytes) in &sealed {
-                // Again, since sealing took a while: a row written behind an erasure would lie there for nothing.
-                if core.vault.alive(*keys)? {
-                    tables.embeddings.insert(key, bytes.as_slice())?;
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let mut sealed = Vec::with_capacity(vectors.len());
+            for row in vectors {
+                if row.keys.subject != row.key.subject {
+                    return Err(vault::Error::Unknown(row.key.subject).into());
                 }
+                sealed.extend(seal(core, row)?.map(|bytes| (bytes_of(row.key), row.keys, bytes)));
             }
-            Ok(())
+            core.quick(|tables| {
+                for (key, keys, bytes) in &sealed {
+                    // Again, since sealing took a while: a row written behind an erasure would lie there for nothing.
+                    if core.vault.alive(*keys)? {
+                        tables.embeddings.insert(key, bytes.as_slice())?;
+                    }
+                }
+                Ok(())
+            })
         })
     }
 
@@ -131,31 +143,33 @@ impl Log {
         after: Option<EmbeddingKey>,
         limit: usize,
     ) -> Result<Vec<(EmbeddingKey, Vec<u8>)>, Error> {
-        let core = &self.0.core;
-        let (mut from, _) = rows::embedding_bounds(scope, Slot::NONE);
-        let (_, to) = rows::embedding_bounds(scope, Slot(u64::MAX));
-        if let Some(after) = after {
-            from = bytes_of(after);
-        }
-        let limit = limit.clamp(1, core.limits.page_events_max);
-        let mut bytes_left = core.limits.page_bytes_max;
-        let mut out = Vec::new();
-        let embeddings = core.read()?.embeddings()?;
-        for row in embeddings.range::<&[u8; 38]>(&from..=&to)? {
-            let (key, row) = row?;
-            let key = key_of(key.value());
-            if Some(key) == after {
-                continue;
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let (mut from, _) = rows::embedding_bounds(scope, Slot::NONE);
+            let (_, to) = rows::embedding_bounds(scope, Slot(u64::MAX));
+            if let Some(after) = after {
+                from = bytes_of(after);
             }
-            if let Some(vector) = open(core, key, row.value())? {
-                bytes_left = bytes_left.saturating_sub(vector.len());
-                out.push((key, vector));
+            let limit = limit.clamp(1, core.limits.page_events_max);
+            let mut bytes_left = core.limits.page_bytes_max;
+            let mut out = Vec::new();
+            let embeddings = core.read()?.embeddings()?;
+            for row in embeddings.range::<&[u8; 38]>(&from..=&to)? {
+                let (key, row) = row?;
+                let key = key_of(key.value());
+                if Some(key) == after {
+                    continue;
+                }
+                if let Some(vector) = open(core, key, row.value())? {
+                    bytes_left = bytes_left.saturating_sub(vector.len());
+                    out.push((key, vector));
+                }
+                if out.len() == limit || bytes_left == 0 {
+                    break;
+                }
             }
-            if out.len() == limit || bytes_left == 0 {
-                break;
-            }
-        }
-        Ok(out)
+            Ok(out)
+        })
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Limits {
     pub tips_max: usize,
     /// Rows that one step of `sweep` or `purge` touches, so that appends wait for milliseconds at most.
     pub step_rows_max: usize,
+    /// Milliseconds between two tries of a log whose disk took no write: soon enough that nobody restarts it.
+    pub retry_ms: u64,
 }
 
 impl Default for Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
             cache_bytes_max: 128 << 20,
             tips_max: 65_536,
             step_rows_max: 1_000,
+            retry_ms: 500,
         }
     }
 }

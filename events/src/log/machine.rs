@@ -80,6 +80,6 @@ impl Log {
 
     /// Makes one group of what waits durable and answers it; false if nothing waits, or the log has a thread for it.
     pub fn turn(&self) -> bool {
-        self.0.hand.turn(&self.0.queue)
+        self.0.hand.turn()
     }
 }

@@ -106,7 +106,7 @@ impl Log {
     /// How it is doing. Asks the file system for two lengths, and walks nothing.
     pub fn load(&self) -> Load {
         let core = &self.0.core;
-        let (queue_batches, queue_bytes) = self.0.queue.load();
+        let (queue_batches, queue_bytes) = core.queue.load();
         Load {
             queue_batches,
             queue_bytes,
@@ -118,9 +118,9 @@ impl Log {
         }
     }
 
-    /// Why nothing is appended any more, if that is so.
-    pub fn failure(&self) -> Option<&str> {
-        self.0.core.failed.get().map(String::as_str)
+    /// Why nothing is appended for now, if that is so.
+    pub fn failure(&self) -> Option<String> {
+        self.0.core.failure()
     }
 }
 

@@ -7,8 +7,10 @@
 
 pub mod append;
 pub mod backup;
+pub mod bare;
 mod blobs;
 mod directory;
+mod disk;
 mod erasures;
 mod error;
 mod group;
@@ -22,7 +24,9 @@ mod prepare;
 mod purge;
 mod queue;
 mod read;
+mod recover;
 mod rows;
+mod store;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -33,12 +37,12 @@ use std::{
     collections::BTreeSet,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
-use redb::{Database, Durability, WriteTransaction};
+use redb::{Durability, WriteTransaction};
 
 use crate::{
     batch::Batch,
@@ -61,6 +65,8 @@ use blobs::Blobs;
 use hand::Hand;
 use meter::Meter;
 use queue::Queue;
+use recover::Failed;
+use store::{Opened, Store};
 use tables::{Reading, Writing};
 
 /// What a commit changed.
@@ -82,13 +88,12 @@ pub struct Log(Arc<Handle>);
 
 struct Handle {
     core: Arc<Core>,
-    queue: Arc<Queue>,
     hand: Hand,
 }
 
 /// What readers, submitters and the writer share.
 struct Core {
-    database: Database,
+    store: Store,
     vault: Vault,
     blobs: Blobs,
     /// The data folder.
@@ -103,8 +108,9 @@ struct Core {
     hours: Mutex<BTreeSet<i64>>,
     /// Whether something was written that no sync has reached yet; changed by holders of a write transaction alone.
     unsynced: AtomicBool,
-    /// Why nothing is appended any more.
-    failed: OnceLock<String>,
+    /// Why nothing is appended for now.
+    failed: RwLock<Option<Failed>>,
+    queue: Arc<Queue>,
     #[cfg(test)]
     faults: tests::Faults,
 }
@@ -117,11 +123,11 @@ impl Log {
     /// [`Busy`] hands everything back if too much waits already.
     pub fn submit(&self, batch: Batch, done: Done) -> Result<(), Busy> {
         let handle = &self.0;
-        if let Some(reason) = handle.core.failed.get() {
-            done(Err(append::Error::Failed(reason.clone())));
+        if let Some(reason) = handle.core.failure() {
+            done(Err(append::Error::Failed(reason)));
             return Ok(());
         }
-        let place = match handle.queue.reserve(&handle.core.limits) {
+        let place = match handle.core.queue.reserve(&handle.core.limits) {
             queue::Entry::Place(place) => place,
             queue::Entry::Full => {
                 return Err(Busy { batch: Box::new(batch), done });
@@ -159,7 +165,12 @@ impl Log {
 
     /// Whether appends are taken.
     pub fn ready(&self) -> bool {
-        self.0.core.failed.get().is_none() && !self.0.queue.is_closed()
+        self.0.core.failure().is_none() && self.is_open()
+    }
+
+    /// Whether it has not been closed. While it is open and not ready, reads go on.
+    pub fn is_open(&self) -> bool {
+        !self.0.core.queue.is_closed()
     }
 
     /// The last position that is durable, with its erasures made.
@@ -207,39 +218,42 @@ impl Core {
     }
 
     fn read(&self) -> Result<Reading, Error> {
-        Reading::begin(&self.database)
-    }
-
-    fn fail(&self, reason: String) {
-        // The first reason stays: later ones follow from it.
-        drop(self.failed.set(reason));
+        self.store.read()
     }
 
     /// A small change that may be lost with the process, because it can be made again: durable with the next append's
     /// commit, or the next [`Log::sync`].
     fn quick<T>(&self, change: impl FnOnce(&mut Writing<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        if let Some(reason) = self.failed.get() {
-            return Err(Error::Failed(reason.clone()));
-        }
-        let mut txn = self.database.begin_write()?;
+        self.check_writable()?;
+        let database = self.store.database();
+        let mut txn = database.begin_write()?;
         txn.set_durability(Durability::None).map_err(redb::Error::from)?;
         let out = change(&mut Writing::open(&txn)?)?;
         self.unsynced.store(true, Ordering::SeqCst);
         txn.commit()?;
+        if !self.store.is_now(&database) {
+            return Err(Error::Disk("the log was opened anew meanwhile".to_owned()));
+        }
+        // A page that had to make room in memory may have been refused by the disk.
+        self.watch();
+        self.check_writable()?;
         Ok(out)
     }
 
     /// Commits with a sync, which reaches all that was committed before without one.
-    fn durably(&self, txn: WriteTransaction) -> Result<(), Error> {
+    fn durably(&self, database: &Arc<Opened>, txn: WriteTransaction) -> Result<(), Error> {
+        self.check_writable()?;
         self.unsynced.store(false, Ordering::SeqCst);
-        Ok(txn.commit()?)
+        let committed = self.store.commit(database, txn);
+        self.watch();
+        committed
     }
 }
 
 impl Handle {
     fn close(&self) {
-        self.queue.close();
-        self.hand.close(&self.queue);
+        self.core.queue.close();
+        self.hand.close(&self.core.queue);
     }
 }
 

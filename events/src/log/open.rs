@@ -7,9 +7,10 @@ use std::{
     ops::Bound,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Mutex, RwLock,
         atomic::{AtomicBool, AtomicU64},
     },
+    time::Duration,
 };
 
 use redb::{Database, DatabaseError, ReadableTable, StorageBackend, backends::FileBackend};
@@ -20,11 +21,13 @@ use super::{
     backup::PARTIAL,
     blobs::{Blobs, sync_dir},
     directory,
+    disk::Disk,
     hand::Hand,
     meter::Meter,
-    queue::Queue,
+    recover::{ROOM_FILE, guard},
     rows,
     rows::CommitRow,
+    store::Store,
     tables::{Reading, Writing},
     writer::{self, End, Writer},
 };
@@ -83,6 +86,12 @@ pub enum Error {
     /// A backup ended before it was whole; without its log, the vault beside it would be taken for a new one.
     #[error("{} holds a backup that was broken off: delete it and back up anew", .0.display())]
     BrokenOff(PathBuf),
+    /// There is a vault that was used, and no log, or an empty one.
+    #[error("the vault at {} has keys of a log that is not here: restore the log, or take both away", .0.display())]
+    LogMissing(PathBuf),
+    /// Its layout is not one that this version knows.
+    #[error("the log has layout {0} and this memlog knows layout {known}: use a newer memlog", known = FORMAT)]
+    Layout(u32),
     /// The vault belongs to another log.
     #[error("the vault at {} belongs to another log", .0.display())]
     WrongVault(PathBuf),
@@ -121,6 +130,8 @@ impl Log {
         for folder in [dir, vault_dir] {
             at(folder, sync_dir(folder))?;
         }
+        // Left by a process that ended while it looked whether there is room again.
+        drop(fs::remove_file(dir.join(ROOM_FILE)));
         Self::open_disks(disks, options)
     }
 
@@ -132,22 +143,34 @@ impl Log {
         disks: Disks<impl StorageBackend>,
         options: Options,
         random: Random,
-        hand: impl FnOnce(Writer, &Arc<Queue>) -> io::Result<Hand>,
+        hand: impl FnOnce(Writer) -> io::Result<Hand>,
     ) -> Result<Self, Error> {
-        let mut builder = Database::builder();
-        builder.set_cache_size(options.limits.cache_bytes_max);
         // The vault's lock guards the whole opening; redb takes the log's own.
         if let Ok(false) = disks.vault.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
             return Err(Error::InUse(disks.vault_path));
         }
         forget_half_made(&disks)?;
-        let database = builder.create_with_backend(disks.log).map_err(|error| in_use(error, &options.dir))?;
-        let vault = open_vault(&database, disks.vault, disks.vault_path, random)?;
+        let disk = at(&options.dir, Disk::new(Box::new(disks.log)))?;
+        let cache_bytes = options.limits.cache_bytes_max;
+        // What the page store makes of damaged pages may be a panic.
+        let opened = guard(|| {
+            let store = Store::open(disk.clone(), cache_bytes);
+            Ok(store.map_err(|error| in_use(error, &options.dir)).and_then(|store| {
+                let vault = open_vault(&store.database(), disks.vault, disks.vault_path, random)?;
+                let found = survey(&store.database())?;
+                Ok((store, vault, found))
+            }))
+        });
+        let (store, vault, found) = opened??;
+        // Before keys are made: a log that began in memory alone, beside a vault with keys, would be taken for a lost one.
+        if let Some(reason) = disk.adrift() {
+            return Err(Error::Log(super::Error::Disk(reason)));
+        }
         let blobs = at(&options.dir, Blobs::open(&options.dir))?;
-        let found = survey(&database)?;
         vault.start(found.next_slot)?;
+        let retry_ms = options.limits.retry_ms;
         let core = Arc::new(Core {
-            database,
+            store,
             vault,
             blobs,
             dir: options.dir.clone(),
@@ -158,16 +181,24 @@ impl Log {
             tails: found.tails.map(AtomicU64::new),
             hours: Mutex::new(found.hours),
             unsynced: AtomicBool::new(false),
-            failed: OnceLock::new(),
+            failed: RwLock::new(None),
+            queue: Arc::default(),
             #[cfg(test)]
             faults: Default::default(),
         });
-        finish_erasures(&core, found.end.head)?;
-        sweep_blobs(&core)?;
-        let writer = Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end };
-        let queue = Arc::new(Queue::default());
-        let hand = at(&options.dir, hand(writer, &queue))?;
-        Ok(Self(Arc::new(Handle { core, queue, hand })))
+        guard(|| {
+            finish_erasures(&core, found.end.head)?;
+            sweep_blobs(&core)
+        })?;
+        // What the page store wrote while it opened is in memory alone if the disk did not take it.
+        if let Some(reason) = disk.adrift() {
+            return Err(Error::Log(super::Error::Disk(reason)));
+        }
+        let pause = Duration::from_millis(retry_ms);
+        let writer =
+            Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end, pause, doubtful: Vec::new() };
+        let hand = at(&options.dir, hand(writer))?;
+        Ok(Self(Arc::new(Handle { core, hand })))
     }
 }
 
@@ -217,6 +248,10 @@ fn open_vault(
     random: Random,
 ) -> Result<Vault, Error> {
     let Some(installation) = fence(database)? else {
+        // Keys are made once the log has begun.
+        if disk.len().map_err(vault::Error::Io)? > vault::FIRST_SLOT * vault::SLOT_BYTES as u64 {
+            return Err(Error::LogMissing(path));
+        }
         let vault = Vault::open(disk, true, random)?;
         begin(database, vault.installation())?;
         return Ok(vault);
@@ -246,9 +281,14 @@ fn fence(database: &Database) -> Result<Option<Uuid>, Error> {
         return Ok(None);
     };
     let damaged = || Error::Log(super::Error::Row("meta"));
-    let needs = u32::from_le_bytes(needs.try_into().map_err(|_| damaged())?);
+    let number = |row: Vec<u8>| row.try_into().map(u32::from_le_bytes).map_err(|_| damaged());
+    let needs = number(needs)?;
     if needs > READER {
         return Err(Error::Newer { needs, have: READER });
+    }
+    let layout = number(row(rows::META_FORMAT)?.ok_or_else(damaged)?)?;
+    if layout != FORMAT {
+        return Err(Error::Layout(layout));
     }
     let installation = row(rows::META_INSTALLATION)?.ok_or_else(damaged)?;
     Ok(Some(Uuid::from_slice(&installation).map_err(|_| damaged())?))
@@ -270,15 +310,15 @@ fn begin(database: &Database, installation: Uuid) -> Result<(), super::Error> {
     Ok(txn.commit()?)
 }
 
-struct Found {
-    end: End,
+pub(super) struct Found {
+    pub(super) end: End,
     next_slot: u64,
-    tails: [u64; PARTITIONS as usize],
-    hours: BTreeSet<i64>,
+    pub(super) tails: [u64; PARTITIONS as usize],
+    pub(super) hours: BTreeSet<i64>,
 }
 
 /// Finds where everything ends.
-fn survey(database: &Database) -> Result<Found, super::Error> {
+pub(super) fn survey(database: &Database) -> Result<Found, super::Error> {
     let txn = Reading::begin(database)?;
     let state = txn.meta()?.get_owned(rows::META_STATE)?;
     let state = state.filter(|row| row.value().len() == 16);
@@ -304,7 +344,7 @@ fn survey(database: &Database) -> Result<Found, super::Error> {
 }
 
 /// Makes the erasures that the log tells of and the vault may not have made: before this returns, nobody can read.
-fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
+pub(super) fn finish_erasures(core: &Core, head: Position) -> Result<(), super::Error> {
     let through = core.vault.erased_through();
     if through > head {
         // A log older than its vault (a restored backup). What it condemns was overwritten then; what it will condemn

@@ -9,6 +9,7 @@ use crate::{
     event::Facts,
     head::Place,
     ids::{EventId, KeyPath, Micros, PARTITIONS, Slot, StreamKey, Version},
+    trouble::told,
 };
 
 /// A batch in bytes; only places and hashes are missing.
@@ -55,13 +56,15 @@ impl Prepared {
         Owner { key: self.key, version, nonce, keys }
     }
 
+    /// Its files.
+    pub(super) fn files(&self) -> impl Iterator<Item = Owner> {
+        let large = self.events.iter().enumerate().filter(|(_, event)| event.content.place == Place::Blob);
+        large.map(|(index, event)| self.owner(index, event.content.keys, event.content.nonce))
+    }
+
     /// Removes the files of a batch that was refused. A file left behind is swept at the next start.
     pub(super) fn discard(&self, core: &Core) {
-        for (index, event) in self.events.iter().enumerate() {
-            if event.content.place == Place::Blob {
-                drop(core.blobs.remove(&self.owner(index, event.content.keys, event.content.nonce)));
-            }
-        }
+        self.files().for_each(|file| drop(core.blobs.remove(&file)));
     }
 }
 
@@ -147,7 +150,8 @@ fn seal(
     if out.inline.len() > core.limits.inline_bytes_max {
         out.place = Place::Blob;
         let owner = batch.owner(batch.events.len(), keys, nonce);
-        core.blobs.write(&owner, &out.inline).map_err(failed)?;
+        let written = core.blobs.write(&owner, &out.inline);
+        written.map_err(|error| failed(Error::Disk(told("the disk of the data folder", &error))))?;
         out.inline = Vec::new();
     }
     Ok(out)

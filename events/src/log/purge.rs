@@ -70,29 +70,34 @@ impl Log {
     /// Makes one bounded step; `true` while there is more to do.
     pub fn purge(&self, purge: &mut Purge) -> Result<bool, Error> {
         let core = &self.0.core;
-        purge.phase = match purge.phase.clone() {
-            Phase::Events { from, to } => events(core, from, to)?,
-            Phase::Snapshots => snapshots(core, purge)?,
-            Phase::Embeddings { after } => embeddings(core, purge.scope, after)?,
-            Phase::Claims(after) => core.quick(|tables| {
-                let dead = |_: &[u8; 32], row: &[u8; 74]| dead(core, rows::holder_of(row).keys);
-                let next = dead_rows(core, &mut tables.claims, after, dead)?;
-                Ok(next.map_or(Phase::Listed(Bound::Unbounded), Phase::Claims))
-            })?,
-            Phase::Listed(after) => core.quick(|tables| {
-                let dead = |_: &[u8; 33], row: &[u8; 58]| dead(core, rows::listed_path(row));
-                let next = dead_rows(core, &mut tables.listed, after, dead)?;
-                Ok(next.map_or(Phase::Expiry(Bound::Unbounded), Phase::Listed))
-            })?,
-            Phase::Expiry(after) => core.quick(|tables| {
-                let dead = |key: &[u8; 50], row: &[u8; 16]| dead(core, rows::expiry_of(key, row).2);
-                let next = dead_rows(core, &mut tables.expiry, after, dead)?;
-                Ok(next.map_or(Phase::Done, Phase::Expiry))
-            })?,
-            Phase::Done => Phase::Done,
-        };
+        purge.phase = core.guarded(|| step(core, purge))?;
         Ok(!matches!(purge.phase, Phase::Done))
     }
+}
+
+/// One step; where to go on.
+fn step(core: &Core, purge: &Purge) -> Result<Phase, Error> {
+    Ok(match purge.phase.clone() {
+        Phase::Events { from, to } => events(core, from, to)?,
+        Phase::Snapshots => snapshots(core, purge)?,
+        Phase::Embeddings { after } => embeddings(core, purge.scope, after)?,
+        Phase::Claims(after) => core.quick(|tables| {
+            let dead = |_: &[u8; 32], row: &[u8; 74]| dead(core, rows::holder_of(row).keys);
+            let next = dead_rows(core, &mut tables.claims, after, dead)?;
+            Ok(next.map_or(Phase::Listed(Bound::Unbounded), Phase::Claims))
+        })?,
+        Phase::Listed(after) => core.quick(|tables| {
+            let dead = |_: &[u8; 33], row: &[u8; 58]| dead(core, rows::listed_path(row));
+            let next = dead_rows(core, &mut tables.listed, after, dead)?;
+            Ok(next.map_or(Phase::Expiry(Bound::Unbounded), Phase::Listed))
+        })?,
+        Phase::Expiry(after) => core.quick(|tables| {
+            let dead = |key: &[u8; 50], row: &[u8; 16]| dead(core, rows::expiry_of(key, row).2);
+            let next = dead_rows(core, &mut tables.expiry, after, dead)?;
+            Ok(next.map_or(Phase::Done, Phase::Expiry))
+        })?,
+        Phase::Done => Phase::Done,
+    })
 }
 
 fn dead(core: &Core, keys: KeyPath) -> Result<bool, Error> {

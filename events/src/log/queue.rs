@@ -3,9 +3,10 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Condvar, Mutex,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use super::{Done, Limits, append, lock, prepare::Prepared};
@@ -21,6 +22,8 @@ pub(super) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
     closed: AtomicBool,
+    /// Whether the writer is to look, though nothing waits.
+    called: AtomicBool,
 }
 
 #[derive(Default)]
@@ -49,6 +52,16 @@ impl State {
     }
 }
 
+/// What the writer is to do.
+pub(super) enum Task {
+    /// Carry these out: what waits, up to one group.
+    Group(Vec<Waiting>),
+    /// Look after the log: it was called, or nothing came for as long as it wanted to wait.
+    Look,
+    /// Nothing more: closed and drained.
+    End,
+}
+
 /// Whether there is room.
 pub(super) enum Entry {
     Place(Place),
@@ -73,21 +86,36 @@ impl Queue {
         Entry::Place(Place(Some(Arc::clone(self))))
     }
 
-    /// What waits, up to one group; empty once closed and drained.
-    pub(super) fn take(&self, limits: &Limits) -> Vec<Waiting> {
+    /// The writer's next task. With `patience` it waits no longer than that.
+    pub(super) fn take(&self, limits: &Limits, patience: Option<Duration>) -> Task {
+        let late = patience.map(|patience| Instant::now() + patience);
         let mut state = lock(&self.state);
         while state.waiting.is_empty() {
             if self.is_closed() && state.sealing == 0 {
-                return Vec::new();
+                return Task::End;
             }
-            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            let left = late.map(|late| late.saturating_duration_since(Instant::now()));
+            if self.called.swap(false, Ordering::SeqCst) || left == Some(Duration::ZERO) {
+                return Task::Look;
+            }
+            state = match left {
+                Some(left) => self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
         }
-        state.group(limits)
+        Task::Group(state.group(limits))
     }
 
     /// What waits now, up to one group.
     pub(super) fn waiting(&self, limits: &Limits) -> Vec<Waiting> {
         lock(&self.state).group(limits)
+    }
+
+    /// Has the writer look after the log.
+    pub(super) fn call(&self) {
+        let _state = lock(&self.state);
+        self.called.store(true, Ordering::SeqCst);
+        self.changed.notify_all();
     }
 
     /// Batches and bytes that wait.

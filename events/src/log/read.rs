@@ -42,25 +42,31 @@ type Events = ReadOnlyTable<&'static [u8; 42], &'static [u8]>;
 impl Log {
     /// A page of one stream's events after a version.
     pub fn stream(&self, key: StreamKey, after: Version, limit: usize) -> Result<Vec<Stored>, Error> {
-        let from = rows::event_key(key, Version(after.0.saturating_add(1)));
-        let to = rows::event_key(key, Version(u64::MAX));
-        page(&self.0.core, &from, &to, limit)
+        self.0.core.guarded(|| {
+            let from = rows::event_key(key, Version(after.0.saturating_add(1)));
+            let to = rows::event_key(key, Version(u64::MAX));
+            page(&self.0.core, &from, &to, limit)
+        })
     }
 
     /// One event.
     pub fn at(&self, key: StreamKey, version: Version) -> Result<Option<Stored>, Error> {
-        let event = self.0.core.read()?.events()?.get_owned(&rows::event_key(key, version))?;
-        event.map(|event| decode(key, version, event.value())).transpose()
+        self.0.core.guarded(|| {
+            let event = self.0.core.read()?.events()?.get_owned(&rows::event_key(key, version))?;
+            event.map(|event| decode(key, version, event.value())).transpose()
+        })
     }
 
     /// The version a stream is at.
     pub fn version(&self, key: StreamKey) -> Result<Version, Error> {
-        let events = self.0.core.read()?.events()?;
-        let (from, to) = (rows::event_key(key, Version(0)), rows::event_key(key, Version(u64::MAX)));
-        match events.range::<&[u8; 42]>(&from..=&to)?.next_back() {
-            Some(last) => Ok(rows::event_key_of(last?.0.value()).1),
-            None => Ok(Version(0)),
-        }
+        self.0.core.guarded(|| {
+            let events = self.0.core.read()?.events()?;
+            let (from, to) = (rows::event_key(key, Version(0)), rows::event_key(key, Version(u64::MAX)));
+            match events.range::<&[u8; 42]>(&from..=&to)?.next_back() {
+                Some(last) => Ok(rows::event_key_of(last?.0.value()).1),
+                None => Ok(Version(0)),
+            }
+        })
     }
 
     /// A page of all the events of a profile, stream by stream, after the given place.
@@ -71,11 +77,13 @@ impl Log {
         after: Option<(StreamKey, Version)>,
         limit: usize,
     ) -> Result<Vec<Stored>, Error> {
-        let (mut from, to) = rows::scope_bounds(partition, scope);
-        if let Some((key, version)) = after {
-            from = rows::event_key(key, Version(version.0.saturating_add(1)));
-        }
-        page(&self.0.core, &from, &to, limit)
+        self.0.core.guarded(|| {
+            let (mut from, to) = rows::scope_bounds(partition, scope);
+            if let Some((key, version)) = after {
+                from = rows::event_key(key, Version(version.0.saturating_add(1)));
+            }
+            page(&self.0.core, &from, &to, limit)
+        })
     }
 
     /// All the events of a profile, stream by stream, read in pages.
@@ -86,29 +94,49 @@ impl Log {
 
     /// A page of everything after a position, in the order of positions.
     pub fn tail(&self, after: Position, limit: usize) -> Result<Vec<Stored>, Error> {
-        let core = &self.0.core;
-        let txn = core.read()?;
-        let events = txn.events()?;
-        let mut order = InOrder::after(core, &txn, after)?;
-        let mut page = Page::new(core, limit);
-        while let Some((position, key)) = order.next()? {
-            let (stream, version) = rows::event_key_of(&key);
-            let missing = || wrong(stream, version, Reason::Missing);
-            let event = events.get_owned(&key)?.ok_or_else(missing)?;
-            let stored = decode(stream, version, event.value())?;
-            if stored.head.position != position {
-                return Err(wrong(stream, version, Reason::Order));
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let txn = core.read()?;
+            let events = txn.events()?;
+            let mut order = InOrder::after(core, &txn, after)?;
+            let mut page = Page::new(core, limit);
+            while let Some((position, key)) = order.next()? {
+                let (stream, version) = rows::event_key_of(&key);
+                let missing = || wrong(stream, version, Reason::Missing);
+                let event = events.get_owned(&key)?.ok_or_else(missing)?;
+                let stored = decode(stream, version, event.value())?;
+                if stored.head.position != position {
+                    return Err(wrong(stream, version, Reason::Order));
+                }
+                if page.is_full_after(stored, event.value().len()) {
+                    break;
+                }
             }
-            if page.is_full_after(stored, event.value().len()) {
-                break;
-            }
-        }
-        Ok(page.events)
+            Ok(page.events)
+        })
     }
 
-    /// The last position before which, and at which, nothing is later than `time`.
-    pub fn position_at(&self, time: Micros) -> Result<Position, Error> {
-        let commits = self.0.core.read()?.commits()?;
+    /// The latest time of any event so far; none of a log without events.
+    pub fn latest(&self) -> Result<Option<Micros>, Error> {
+        self.0.core.guarded(|| {
+            let commits = self.0.core.read()?.commits()?;
+            let last = commits.range(0..)?.next_back().transpose()?;
+            Ok(last.map(|(_, row)| CommitRow::parse(row.value()).latest))
+        })
+    }
+
+    /// The latest time of any event up to the last commit in which nothing is later than `time`; none if the first commit is.
+    pub fn latest_by(&self, time: Micros) -> Result<Option<Micros>, Error> {
+        self.0.core.guarded(|| {
+            let commits = self.0.core.read()?.commits()?;
+            let row = commits.range(..=self.last_by(&commits, time)?)?.next_back().transpose()?;
+            let latest = row.map(|(_, row)| CommitRow::parse(row.value()).latest);
+            Ok(latest.filter(|latest| *latest <= time))
+        })
+    }
+
+    /// A position in the last commit in which nothing is later than `time`; 0 if there is none.
+    fn last_by(&self, commits: &ReadOnlyTable<u64, &'static [u8; 84]>, time: Micros) -> Result<u64, Error> {
         // Each row holds the latest time so far, so the rows are ordered by it and a search by halves finds the last
         // one in time.
         let (mut low, mut high) = (0, self.head().0);
@@ -120,42 +148,52 @@ impl Log {
                 _ => low = middle,
             }
         }
-        // The commit after it may lie half in time.
-        let mut at = Position(low);
-        loop {
-            let page = self.tail(at, self.0.core.limits.page_events_max)?;
-            if page.is_empty() {
-                return Ok(at);
-            }
-            for event in &page {
-                if event.head.time > time {
+        Ok(low)
+    }
+
+    /// The last position before which, and at which, nothing is later than `time`.
+    pub fn position_at(&self, time: Micros) -> Result<Position, Error> {
+        self.0.core.guarded(|| {
+            let low = self.last_by(&self.0.core.read()?.commits()?, time)?;
+            // The commit after it may lie half in time.
+            let mut at = Position(low);
+            loop {
+                let page = self.tail(at, self.0.core.limits.page_events_max)?;
+                if page.is_empty() {
                     return Ok(at);
                 }
-                at = event.head.position;
+                for event in &page {
+                    if event.head.time > time {
+                        return Ok(at);
+                    }
+                    at = event.head.position;
+                }
             }
-        }
+        })
     }
 
     /// Opens an event's content.
     pub fn open_content(&self, event: &Stored) -> Result<Sealed, Error> {
-        let core = &self.0.core;
-        let head = &event.head;
-        if head.place == Place::None {
-            return Ok(Sealed::None);
-        }
-        let sealed = match sealed_bytes(core, head, event.sealed.as_deref())? {
-            Some(sealed) => sealed,
-            None if !core.vault.alive(head.keys)? => return Ok(Sealed::Erased),
-            None => return Err(wrong(head.key, head.version, Reason::ContentMissing)),
-        };
-        let (id, stream) = (head.id.0, head.key.stream.0);
-        match core.vault.unseal(head.keys, id, stream, head.nonce, sealed)? {
-            None => Ok(Sealed::Erased),
-            Some(Err(_)) => Err(wrong(head.key, head.version, Reason::Content)),
-            Some(Ok(plain)) => codec::decode_content(&plain)
-                .map(Sealed::Open)
-                .map_err(|error| wrong(head.key, head.version, Reason::Body(error))),
-        }
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let head = &event.head;
+            if head.place == Place::None {
+                return Ok(Sealed::None);
+            }
+            let sealed = match sealed_bytes(core, head, event.sealed.as_deref())? {
+                Some(sealed) => sealed,
+                None if !core.vault.alive(head.keys)? => return Ok(Sealed::Erased),
+                None => return Err(wrong(head.key, head.version, Reason::ContentMissing)),
+            };
+            let (id, stream) = (head.id.0, head.key.stream.0);
+            match core.vault.unseal(head.keys, id, stream, head.nonce, sealed)? {
+                None => Ok(Sealed::Erased),
+                Some(Err(_)) => Err(wrong(head.key, head.version, Reason::Content)),
+                Some(Ok(plain)) => codec::decode_content(&plain)
+                    .map(Sealed::Open)
+                    .map_err(|error| wrong(head.key, head.version, Reason::Body(error))),
+            }
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 //! that a changed layout is another table and never a misread one. Keys are big-endian, so that their order is the
 //! order of bytes.
 
+use std::sync::Arc;
+
 use redb::{
     Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable as _, ReadableTableMetadata as _, Table,
     TableDefinition, TableError, WriteTransaction,
@@ -44,7 +46,8 @@ macro_rules! tables {
         }
 
         /// A look at the tables as they were at one commit. Short-lived: a page, never a walk.
-        pub(super) struct Reading(ReadTransaction);
+        #[derive(Clone)]
+        pub(super) struct Reading(Arc<ReadTransaction>);
 
         impl Reading {
             $($(#[$doc])* pub(super) fn $name(&self) -> Result<ReadOnlyTable<$key, $value>, Error> {
@@ -81,10 +84,15 @@ tables! {
     meta: &'static [u8] => &'static [u8] = "meta-1";
 }
 
+/// The events' table alone, for a measurement.
+pub(super) fn events_alone(txn: &WriteTransaction) -> Result<Table<'_, &'static [u8; 42], &'static [u8]>, TableError> {
+    txn.open_table(TableDefinition::new("events-1"))
+}
+
 impl Reading {
     /// Looks at the latest commit.
     pub(super) fn begin(database: &redb::Database) -> Result<Self, Error> {
-        Ok(Self(database.begin_read()?))
+        Ok(Self(Arc::new(database.begin_read()?)))
     }
 
     /// How many events there are.

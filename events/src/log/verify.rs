@@ -1,14 +1,17 @@
 //! Proving that nothing was changed, removed, swapped, cut or rolled back, and that nothing is dead but what the log
 //! condemned.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::atomic::Ordering};
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
 use super::{
     Core, Error, Log, Reason,
+    disk::Disk,
     read::{InOrder, sealed_bytes},
+    recover::guard,
     rows::{self, CommitRow},
+    store::check_pages,
     tables::Reading,
 };
 use crate::{
@@ -60,20 +63,36 @@ pub struct Stats {
 }
 
 impl Log {
-    /// Looks at every event, its place, its chains and its content, at the chain of commits, and at every slot of the
-    /// vault. `expect` is a head that was noted before: it finds a log that was cut or rolled back.
+    /// Looks at every event, its place, its chains and its content, at the chain of commits and at every slot of the
+    /// vault. `expect` is a head that was noted before: it finds a log that was cut or rolled back. Others read and write meanwhile.
     ///
     /// # Errors
-    /// Only if the log cannot be read at all; what is wrong with it is in the report.
+    /// If a disk fails; what is wrong with the log is in the report.
     pub fn verify(&self, expect: Option<(Position, [u8; 32])>) -> Result<Report, Error> {
+        self.checked(expect, false)
+    }
+
+    /// The same, and every page of the file that is in use, so that damage is found to what no event vouches for: names, lists,
+    /// expiries. Commits wait as long as it takes to read the file.
+    ///
+    /// # Errors
+    /// If a disk fails; what is wrong with the log is in the report.
+    pub fn verify_pages(&self, expect: Option<(Position, [u8; 32])>) -> Result<Report, Error> {
+        self.checked(expect, true)
+    }
+
+    fn checked(&self, expect: Option<(Position, [u8; 32])>, pages: bool) -> Result<Report, Error> {
         let core = &self.0.core;
         let mut check = Check::new(core);
-        let dead = check.slots()?;
-        check.events()?;
-        let head = check.commits()?;
-        check.erasures(&dead)?;
+        let dead = check.step(Check::slots)?.unwrap_or_default();
+        check.step(Check::events)?;
+        let head = check.step(Check::commits)?.unwrap_or_default();
+        check.step(|check| check.erasures(&dead))?;
+        if pages {
+            check.step(Check::pages)?;
+        }
         if let Some(expected) = expect
-            && !is_in(core, expected)?
+            && check.step(|check| is_in(check.core, expected))? == Some(false)
         {
             check.found(Break { position: expected.0, ..broken(Reason::Expected) });
         }
@@ -82,23 +101,40 @@ impl Log {
 
     /// Figures, without a look at the events.
     pub fn stats(&self) -> Result<Stats, Error> {
-        let core = &self.0.core;
-        let txn = core.read()?;
-        let commits = txn.commits()?;
-        let last = commits.last()?.map(|(_, row)| CommitRow::parse(row.value()));
-        Ok(Stats {
-            events: txn.events()?.len()?,
-            commits: commits.len()?,
-            head: last.map_or((Position(0), [0; 32]), |row| (row.last, row.hash)),
-            slots: core.vault.next() - FIRST_SLOT,
-            erasures: txn.erasures()?.len()?,
-            embeddings: txn.embeddings()?.len()?,
+        self.0.core.guarded(|| {
+            let core = &self.0.core;
+            let txn = core.read()?;
+            let commits = txn.commits()?;
+            let last = commits.last()?.map(|(_, row)| CommitRow::parse(row.value()));
+            Ok(Stats {
+                events: txn.events()?.len()?,
+                commits: commits.len()?,
+                head: last.map_or((Position(0), [0; 32]), |row| (row.last, row.hash)),
+                slots: core.vault.next() - FIRST_SLOT,
+                erasures: txn.erasures()?.len()?,
+                embeddings: txn.embeddings()?.len()?,
+            })
         })
     }
 }
 
 fn broken(reason: Reason) -> Break {
     Break { stream: None, version: Version(0), position: Position(0), reason }
+}
+
+/// The file while nobody writes, all that was committed in it, and a read that keeps its pages from being used again.
+fn at_rest(core: &Core) -> Result<(WriteTransaction, Reading, Disk), Error> {
+    loop {
+        let database = core.store.database();
+        let still = database.begin_write()?;
+        if !core.store.is_now(&database) {
+            continue;
+        }
+        if !core.unsynced.load(Ordering::SeqCst) {
+            return Ok((still, core.read()?, core.store.disk().view()?));
+        }
+        core.durably(&database, still)?;
+    }
 }
 
 pub(super) fn is_in(core: &Core, (position, hash): (Position, [u8; 32])) -> Result<bool, Error> {
@@ -133,6 +169,39 @@ impl<'a> Check<'a> {
     fn new(core: &'a Core) -> Self {
         let (walk, first_break) = (None, None);
         Self { core, head: core.head(), count: 0, walk, condemned: HashMap::new(), first_break }
+    }
+
+    /// A part of the check. Pages that cannot be made sense of end it, and are found.
+    fn step<T>(&mut self, part: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
+        match guard(|| part(self)) {
+            Ok(done) => Ok(Some(done)),
+            Err(error) if error.passes() => Err(error),
+            Err(error) => {
+                let reason = Reason::Pages(error.to_string());
+                self.found(match self.walk {
+                    Some(walk) => Break { stream: Some(walk.key), version: walk.version, ..broken(reason) },
+                    None => broken(reason),
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Every page in use. A page that is given up and written anew while it is looked at cannot be made sense of, and redb then panics
+    /// where nothing can catch it; so nobody writes meanwhile.
+    fn pages(&mut self) -> Result<(), Error> {
+        self.walk = None;
+        if let Some(failed) = self.core.failed() {
+            match failed.lasts {
+                true => self.found(broken(Reason::Pages(failed.reason))),
+                false => return Err(Error::Disk(failed.reason)),
+            }
+            return Ok(());
+        }
+        let (still, _reading, view) = at_rest(self.core)?;
+        let checked = check_pages(view);
+        still.abort().map_err(redb::Error::from)?;
+        checked
     }
 
     fn found(&mut self, broken: Break) {

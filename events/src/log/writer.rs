@@ -3,13 +3,15 @@
 use std::{
     collections::HashMap,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::{
     CommitNotice, Core, Error, append,
+    blobs::Owner,
     group::{Group, Tip, Written},
-    queue::{Queue, Waiting},
+    queue::{Queue, Task, Waiting},
+    recover::guard,
     tables::Writing,
 };
 use crate::{
@@ -25,6 +27,10 @@ pub(super) struct Writer {
     /// Version and chain of streams lately written: nobody else writes, so they are true.
     pub(super) tips: HashMap<StreamKey, Tip>,
     pub(super) end: End,
+    /// Before a log that failed is tried again.
+    pub(super) pause: Duration,
+    /// Files of batches of which it is not known yet whether they came to nothing.
+    pub(super) doubtful: Vec<Owner>,
 }
 
 /// Where the log ends.
@@ -36,22 +42,22 @@ pub(super) struct End {
 }
 
 impl Writer {
-    pub(super) fn run(&mut self, queue: &Queue) {
+    pub(super) fn run(&mut self) {
+        let queue = Arc::clone(&self.core.queue);
         // Also when a callback panics: nobody may wait for ever.
-        let _abandon = Abandon(queue);
+        let _abandon = Abandon(&queue);
         loop {
-            let group = queue.take(&self.core.limits);
-            if group.is_empty() {
-                self.rest();
-                return;
+            match queue.take(&self.core.limits, self.patience()) {
+                Task::Group(group) => self.carry_out(group),
+                Task::Look => self.look(),
+                Task::End => return self.rest(),
             }
-            self.carry_out(group);
         }
     }
 
     /// What waits now, up to one group; false if nothing does.
-    pub(super) fn turn(&mut self, queue: &Queue) -> bool {
-        let group = queue.waiting(&self.core.limits);
+    pub(super) fn turn(&mut self) -> bool {
+        let group = self.core.queue.waiting(&self.core.limits);
         let any = !group.is_empty();
         if any {
             self.carry_out(group);
@@ -60,28 +66,42 @@ impl Writer {
     }
 
     fn carry_out(&mut self, group: Vec<Waiting>) {
-        let answers = match self.core.failed.get() {
-            Some(reason) => refuse(&group, reason),
-            None => self.commit(&group).unwrap_or_else(|error| {
-                self.core.fail(error.to_string());
-                self.tips.clear();
-                refuse(&group, &error.to_string())
-            }),
+        let failed = self.core.failure();
+        let tried = failed.is_none();
+        let answers = match failed {
+            Some(reason) => refuse(&group, &reason),
+            None => match guard(|| self.commit(&group)) {
+                // Not guarded: what is durable is told, whatever becomes of who is told.
+                Ok((mut answers, written)) => {
+                    written.into_iter().for_each(|written| self.settle(&group, &mut answers, written));
+                    answers
+                }
+                Err(error) => {
+                    self.core.fail(error.to_string(), !error.passes());
+                    self.tips.clear();
+                    refuse(&group, &error.to_string())
+                }
+            },
         };
         for (waiting, answer) in group.into_iter().zip(answers) {
-            // After a failure the batch may be durable or not, so its files stay for the next start to judge.
-            if !matches!(answer, Ok(_) | Err(append::Error::Failed(_))) {
-                waiting.batch.discard(&self.core);
+            match &answer {
+                Ok(_) => {}
+                // It may be durable or not: its files stay until that is known.
+                Err(append::Error::Failed(_)) if tried => self.doubtful.extend(waiting.batch.files()),
+                Err(_) => waiting.batch.discard(&self.core),
             }
             (waiting.done)(answer);
         }
+        // What waits behind it is refused meanwhile; if the disk only stumbled, nothing is.
+        self.look();
     }
 
-    /// One durable commit for all that is sound in the group.
-    fn commit(&mut self, waiting: &[Waiting]) -> Result<Vec<Answer>, Error> {
+    /// One durable commit for all that is sound in the group; nothing is written if nothing is.
+    fn commit(&self, waiting: &[Waiting]) -> Result<(Vec<Answer>, Option<Written>), Error> {
         let core = Arc::clone(&self.core);
         let (begun, before) = (Instant::now(), self.end.head);
-        let txn = core.database.begin_write()?;
+        let database = core.store.database();
+        let txn = database.begin_write()?;
         let mut group = Group::new(&core, &self.tips, self.end, Writing::open(&txn)?);
         let mut answers = Vec::with_capacity(waiting.len());
         for one in waiting {
@@ -91,13 +111,12 @@ impl Writer {
             // Nothing was written, so there is nothing to make durable.
             drop(group);
             txn.abort()?;
-            return Ok(answers);
+            return Ok((answers, None));
         }
         let written = group.finish()?;
-        core.durably(txn)?;
+        core.durably(&database, txn)?;
         core.meter.committed(written.end.head.0 - before.0, begun.elapsed());
-        self.settle(waiting, &mut answers, written);
-        Ok(answers)
+        Ok((answers, Some(written)))
     }
 
     /// After the commit: overwrite what it condemned, move the head, tell the listener.
@@ -110,7 +129,7 @@ impl Writer {
         self.end = written.end;
         if let Err(error) = erase(core, &written.erased, self.end.head) {
             // The events are durable and the next start will erase; until then nobody may be told that it is done.
-            core.fail(format!("erasing: {error}"));
+            core.fail(format!("erasing: {error}"), !error.passes());
             for (one, answer) in waiting.iter().zip(answers.iter_mut()) {
                 if one.batch.events.iter().any(|event| !event.erases.is_empty()) && answer.is_ok() {
                     *answer = Err(append::Error::Failed(format!("erasing: {error}")));
@@ -125,20 +144,22 @@ impl Writer {
             let scopes = written.scopes.into_iter().collect();
             listener(&CommitNotice { last: self.end.head, scopes });
         }
-        if let Err(error) = core.vault.top_up() {
-            core.fail(format!("vault: {error}"));
-        }
+        // Whoever needs one and finds none is refused; nothing that was handed out depends on it.
+        drop(core.vault.top_up());
     }
 
     /// The last act: what was written without a sync of its own gets one.
     pub(super) fn rest(&self) {
-        if self.core.failed.get().is_some() {
+        if self.core.failure().is_some() {
             return;
         }
-        let synced = self.core.database.begin_write().map_err(Error::from);
-        let synced = synced.and_then(|txn| self.core.durably(txn));
-        if let Err(error) = synced.and_then(|()| Ok(self.core.vault.sync()?)) {
-            self.core.fail(error.to_string());
+        let synced = guard(|| {
+            let database = self.core.store.database();
+            self.core.durably(&database, database.begin_write()?)?;
+            Ok(self.core.vault.sync()?)
+        });
+        if let Err(error) = synced {
+            self.core.fail(error.to_string(), !error.passes());
         }
     }
 }
@@ -154,7 +175,8 @@ pub(super) fn erase(core: &Core, slots: &[crate::ids::Slot], through: Position) 
     }
     core.vault.erase(slots, through)?;
     for slot in slots {
-        core.blobs.remove_slot(*slot)?;
+        // Without their key nobody reads them, so the answer does not wait for a disk that will not remove them now.
+        core.blobs.remove_slot(*slot);
     }
     Ok(())
 }

@@ -60,18 +60,21 @@ pub(super) fn create(disk: &dyn StorageBackend, random: &Random) -> Result<(Head
     write(disk, NAME, name)?;
     disk.write(ROOT.0 * SLOT_BYTES as u64, &slot::live(ROOT, &root))?;
     let mut header = Header { installation, erased_through: Position(0), turn: 0 };
-    write_mark(disk, &mut header)?;
+    write_mark(disk, &mut header, Position(0))?;
     disk.sync_data()?;
     Ok((header, root))
 }
 
-/// Writes `erased_through` into the older of its two slots.
-pub(super) fn write_mark(disk: &dyn StorageBackend, header: &mut Header) -> Result<(), Error> {
-    header.turn += 1;
+/// Writes `erased_through` into the older of its two slots. What could not be written does not count: the next try goes to the same
+/// slot, since the other one holds the last mark that is whole.
+pub(super) fn write_mark(disk: &dyn StorageBackend, header: &mut Header, through: Position) -> Result<(), Error> {
+    let turn = header.turn + 1;
     let mut mark = [0; SLOT_BYTES];
-    mark[..8].copy_from_slice(&header.turn.to_le_bytes());
-    mark[8..16].copy_from_slice(&header.erased_through.0.to_le_bytes());
-    write(disk, Slot(2 - header.turn % 2), mark)
+    mark[..8].copy_from_slice(&turn.to_le_bytes());
+    mark[8..16].copy_from_slice(&through.0.to_le_bytes());
+    write(disk, Slot(2 - turn % 2), mark)?;
+    (header.turn, header.erased_through) = (turn, through);
+    Ok(())
 }
 
 fn write(disk: &dyn StorageBackend, slot: Slot, mut bytes: [u8; SLOT_BYTES]) -> Result<(), Error> {

@@ -24,15 +24,17 @@ use std::{
 use redb::StorageBackend;
 use uuid::Uuid;
 
-use crate::ids::{KeyPath, Position, Slot};
+use crate::{
+    ids::{KeyPath, Position, Slot},
+    trouble::told,
+};
 
 use cache::Cache;
 use header::Header;
 pub use keys::Key;
 use keys::Roots;
 pub use random::{Fill, Random};
-use slot::SLOT_BYTES;
-pub(crate) use slot::State;
+pub(crate) use slot::{SLOT_BYTES, State};
 
 /// Slots before this one are the vault's own: format, `erased_through`, root secret, room for more.
 pub const FIRST_SLOT: u64 = 16;
@@ -47,7 +49,7 @@ const SLOTS_LOW: u64 = 1_024;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file could not be read, written or synced.
-    #[error("vault file: {0}")]
+    #[error("{}", told("the disk of the vault", .0))]
     Io(#[from] io::Error),
     /// A slot's check does not match: neither alive nor properly erased.
     #[error("vault slot {} is damaged", .0.0)]
@@ -149,12 +151,17 @@ impl Vault {
 
     /// Hands out `count` fresh subjects, synced to the disk and never handed out before.
     pub fn reserve(&self, count: usize) -> Result<Vec<Slot>, Error> {
-        let first = self.next.fetch_add(count as u64, Ordering::SeqCst);
-        let end = first + count as u64;
-        while self.ready.load(Ordering::SeqCst) < end {
-            self.grow(end)?;
+        loop {
+            let first = self.next();
+            let end = first + count as u64;
+            // Made before they are taken: what is refused leaves no numbers behind that nobody has made.
+            if self.ready.load(Ordering::SeqCst) < end {
+                self.grow(end)?;
+            }
+            if self.next.compare_exchange(first, end, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                return Ok((first..end).map(Slot).collect());
+            }
         }
-        Ok((first..end).map(Slot).collect())
     }
 
     /// The number that the log must remember as never handed out yet.
@@ -202,7 +209,12 @@ impl Vault {
         self.disk.write(numbers.start * SLOT_BYTES as u64, &bytes)?;
         bytes.fill(0);
         std::hint::black_box(&bytes);
-        Ok(self.disk.sync_data()?)
+        self.disk.sync_data()?;
+        // A try that failed may have left other keys in the file, and somebody may have read them ahead.
+        for number in numbers {
+            self.cache.forget(Slot(number));
+        }
+        Ok(())
     }
 
     /// Whether every slot of the path is alive. An empty path is not a path.
@@ -216,7 +228,12 @@ impl Vault {
     }
 
     pub(crate) fn state(&self, slot: Slot) -> Result<State, Error> {
-        self.cache.get(slot, || slot::read(&*self.disk, slot))
+        let read = |ahead: Option<&[u8; SLOT_BYTES]>| match ahead.map(|bytes| slot::parse(slot, bytes)) {
+            Some(Ok(state)) => Ok(state),
+            // What was read ahead may be from before the slot was made.
+            _ => slot::read(&*self.disk, slot),
+        };
+        self.cache.get(slot, read, |number, run| self.disk.read(number * SLOT_BYTES as u64, run))
     }
 
     /// What the file itself says of a slot, past the cache.
@@ -249,8 +266,7 @@ impl Vault {
     /// Writes the mark down. Without a sync: an older mark only means that some erasures are made twice.
     pub(crate) fn mark_erased(&self, through: Position) -> Result<(), Error> {
         let mut header = lock(&self.header);
-        header.erased_through = through;
-        header::write_mark(&*self.disk, &mut header)
+        header::write_mark(&*self.disk, &mut header, through)
     }
 
     /// Hands out the file's bytes while nothing is erased and no slot is made, the header first: its mark never runs ahead

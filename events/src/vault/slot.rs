@@ -62,11 +62,15 @@ pub(super) fn raw(disk: &dyn StorageBackend, slot: Slot) -> Result<Option<[u8; S
 
 /// Reads and checks a slot.
 pub(super) fn read(disk: &dyn StorageBackend, slot: Slot) -> Result<State, Error> {
-    let bytes = raw(disk, slot)?.ok_or(Error::Missing(slot))?;
-    if bytes == [0; SLOT_BYTES] {
+    parse(slot, &raw(disk, slot)?.ok_or(Error::Missing(slot))?)
+}
+
+/// Checks a slot's bytes.
+pub(super) fn parse(slot: Slot, bytes: &[u8; SLOT_BYTES]) -> Result<State, Error> {
+    if *bytes == [0; SLOT_BYTES] {
         return Err(Error::Missing(slot));
     }
-    if bytes[32..40] != slot.0.to_le_bytes() || bytes[CHECKED..] != check(&bytes) {
+    if bytes[32..40] != slot.0.to_le_bytes() || bytes[CHECKED..] != check(bytes) {
         return Err(Error::Damaged(slot));
     }
     let mut key = [0; 32];

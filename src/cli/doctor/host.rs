@@ -64,11 +64,14 @@ fn private(_: &Path) -> Option<Check> {
 }
 
 fn file_system(path: &Path) -> Check {
-    let kind = path.canonicalize().ok().and_then(|full| {
-        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-        kind_at(&mounts, &full)
-    });
-    judge(kind.as_deref())
+    judge(file_system_of(path).as_deref())
+}
+
+/// The kind of file system that a folder lies on, where that can be told.
+pub(in crate::cli) fn file_system_of(path: &Path) -> Option<String> {
+    let full = path.canonicalize().ok()?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    kind_at(&mounts, &full)
 }
 
 fn judge(kind: Option<&str>) -> Check {

@@ -17,6 +17,8 @@ mod score;
 
 use std::path::PathBuf;
 
+pub(super) use report::disk_bytes;
+
 use super::{Outcome, fail::Fail, screen::Screen, settings::Settings};
 
 /// Which data set, or which runs.

@@ -221,7 +221,7 @@ fn peak_memory_bytes() -> Option<u64> {
 }
 
 /// What the files of a folder take on disk. What cannot be looked at, or goes meanwhile, counts nothing.
-fn disk_bytes(folder: &Path) -> u64 {
+pub(in crate::cli) fn disk_bytes(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(it) if it.is_dir() => disk_bytes(&entry.path()),

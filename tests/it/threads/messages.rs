@@ -79,7 +79,6 @@ async fn what_is_no_message_is_refused_as_a_whole_by_its_field() {
     for (field, value) in [
         ("ttl_days", json!([1])),
         ("ttl_days", json!(0.5)),
-        ("ttl_days", json!([null, 0])),
         ("ttl_anchor", json!("timestamp")),
         ("ttl_anchor", json!(["created_at"])),
         ("metadata", json!([{"a": 1}])),
@@ -88,6 +87,14 @@ async fn what_is_no_message_is_refused_as_a_whole_by_its_field() {
         let mut request = message("role", json!("user"));
         request[field] = value;
         world.bad("add_messages", request, field).await;
+    }
+    for (field, value, named) in [
+        ("ttl_days", json!([null, 0]), "ttl_days[1]"),
+        ("metadata", json!([null, {"a": "x".repeat(16_384)}]), "metadata[1]"),
+    ] {
+        let mut request = message("role", json!("user"));
+        request[field] = value;
+        world.bad("add_messages", request, named).await;
     }
     for (id, existing) in [("taken", "taken"), ("twice", "twice")] {
         let request = json!({"messages": [{"role": "user", "content": "x", "id": "twice"}, {"role": "user", "content": "x", "id": id}]});

@@ -35,6 +35,12 @@ const LISTS: [(&str, &str, usize); 13] = [
 fn case(good: &Good, place: &Place, what: String, value: Value, expect: Expect) -> Case {
     let mut request = good.request.clone();
     *request.pointer_mut(&place.pointer).expect("a place in the request") = value;
+    // What a request says of each message it says of all of them here, however many there are.
+    for each in ["metadata", "ttl_days", "ttl_anchor"] {
+        if place.rule == "messages" && request[each].is_array() {
+            request[each] = request[each][0].clone();
+        }
+    }
     Case { verb: good.name(), what: format!("{} {what}", place.path), body: request.to_string().into(), expect }
 }
 
@@ -64,7 +70,11 @@ fn at_the_limit(good: &Good, place: &Place, value: &Value) -> Vec<Case> {
                 (false, false) => i64::MAX.to_string(),
             };
             let number = |text: &str| serde_json::from_str(text).expect("a number");
-            [least, most].map(|end| one(format!("= {end}"), number(&end), within())).into()
+            // Nothing is read as of what is yet to come.
+            let at_most = if place.path == "as_of.seq" { Expect::Field("as_of".to_owned()) } else { within() };
+            [(least, within()), (most, at_most)]
+                .map(|(end, expect)| one(format!("= {end}"), number(&end), expect))
+                .into()
         }
         Value::Object(_) if rules::is_open(&place.rule) && place.rule != "min_relevant_results_by_type" => {
             let sized = |count: usize| json!({ "k": "x".repeat(count - json!({ "k": "" }).to_string().len()) });

@@ -1,42 +1,17 @@
 //! Where the requests are sent: a memlog through a nats-server of its own, with everything in it that a good request names.
 
+use std::sync::Arc;
+
 use memlog::door::connect;
-use memlog_actors::{
-    limits::Limits,
-    port::{Clock as _, ExtractFailed, Extracted, Extractor, RecordType, Work},
-};
+use memlog_actors::{limits::Limits, port::Clock as _};
 use serde_json::{Value, json};
 
 use super::requests::Names;
 use crate::support::{
     Nats,
     images::{base64, dot},
-    served::{Memlog, Wall},
+    served::{Fickle, Memlog, UNREADABLE, Wall},
 };
-
-/// Every message is a fact, but for those that say that they cannot be one: a job that failed can be tried again.
-struct Facts;
-
-impl Extractor for Facts {
-    fn extract(&self, work: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
-        if work.turns.iter().any(|turn| turn.text.contains("cannot be extracted")) {
-            return Err(ExtractFailed::lasting("refused"));
-        }
-        let fact = |(place, turn): (usize, &memlog_actors::port::Turn)| Extracted {
-            record_type: RecordType::Fact,
-            content: turn.text.clone(),
-            summary: self.classify(&turn.text).1,
-            timestamp: None,
-            sources: vec![place],
-            corrects: None,
-        };
-        Ok(work.turns.iter().enumerate().map(fact).collect())
-    }
-
-    fn classify(&self, content: &str) -> (RecordType, String) {
-        (RecordType::Fact, content.chars().take(80).collect())
-    }
-}
 
 /// A memlog, and what stands behind the names in the good requests.
 pub(crate) struct World {
@@ -53,7 +28,7 @@ impl World {
         let data = tempfile::tempdir().unwrap();
         let connection = connect::Options::url(nats.url());
         let memlog =
-            Memlog::open_with(data.path(), connection, Limits::default(), None, std::sync::Arc::new(Facts)).await;
+            Memlog::open_with(data.path(), connection, Limits::default(), None, Arc::new(Fickle::default())).await;
         let mut world = Self { memlog, names: Names::new(), _nats: nats, _data: data };
         world.names.insert("png".to_owned(), json!(base64(&dot(7))));
         world.profiles().await;
@@ -97,11 +72,9 @@ impl World {
             let told = self.ask("profile.remember", request).await;
             self.name(name, &told["memory"]["id"]);
         }
-        for (session, content) in [
-            ("doomed", "The old harbour was closed."),
-            ("chat", "The tram was late."),
-            ("failing", "This cannot be extracted."),
-        ] {
+        for (session, content) in
+            [("doomed", "The old harbour was closed."), ("chat", "The tram was late."), ("failing", UNREADABLE)]
+        {
             let messages = json!([{"role": "user", "content": content}]);
             let request = json!({"profile": "ann", "session_id": session, "messages": messages, "wait": true});
             let told = self.ask("profile.ingest", request).await;

@@ -288,6 +288,7 @@ async fn every_wrong_value_of_every_verb_is_refused_by_name_and_stores_nothing()
         }
     }
     println!("{sent} wrong requests of {} good ones", good.len());
+    assert!(sent > 12_000, "only {sent} wrong requests were derived");
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
     // What was refused was refused for what was wrong with it alone.
     for good in &good {

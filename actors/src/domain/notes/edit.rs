@@ -130,4 +130,20 @@ mod tests {
         given.do_(note("ann", Role::Member));
         given.do_(open("boss"));
     }
+
+    // A clock that was years ahead for a moment must not lock everybody out for years.
+    #[test]
+    fn a_hold_of_a_clock_that_was_set_back_is_none() {
+        let mut given = Story::<Notes>::new();
+        given.do_(open("root"));
+        given.advance(-LEASE);
+        assert_eq!(
+            given.try_(open("boss")).expect_err("refused"),
+            Rejection::NotesHeld,
+            "a little back it still holds"
+        );
+        given.advance(-1);
+        given.do_(open("boss"));
+        assert_eq!(given.try_(open("root")).expect_err("refused"), Rejection::NotesHeld);
+    }
 }

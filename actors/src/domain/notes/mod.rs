@@ -30,6 +30,7 @@ pub use remove::RemoveNote;
 pub use save::{Placing, SaveNote, Texts};
 
 use super::{Aggregate, Answered, Fact, Inputs, Place, Rejection};
+use crate::limits::EDITOR_LEASE_S;
 
 /// A namespace's notes as decisions see them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -139,9 +140,11 @@ impl Notes {
         session.read.extend(read.iter().copied());
     }
 
-    /// Who holds the notes in an editor.
+    /// Who holds the notes in an editor. A lease that ends later than any could was given by a clock that was set back since:
+    /// nobody is to be locked out by it.
     fn editor(&self, now: Micros) -> Option<Editor> {
-        self.editor.filter(|editor| now < editor.expires_at)
+        let longest = Micros(now.0.saturating_add(2 * EDITOR_LEASE_S * 1_000_000));
+        self.editor.filter(|editor| now < editor.expires_at && editor.expires_at <= longest)
     }
 
     /// While an editor is open, members change nothing, and of the administrators only the one who holds it.

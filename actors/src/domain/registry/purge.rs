@@ -3,7 +3,7 @@
 use memlog_events::{
     batch::Outcome,
     event::{ByV1, Facts, PurgedV1},
-    ids::{Slot, StreamId},
+    ids::{Micros, Slot, StreamId},
 };
 use uuid::Uuid;
 
@@ -30,9 +30,9 @@ impl Command<Registry> for Purge {
     }
 }
 
-/// Erases whatever has lain in the trash for its time: the keeper's command.
+/// Erases whatever had lain in the trash for its time by then: the keeper's command.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PurgeDue;
+pub struct PurgeDue(pub Micros);
 
 /// The memories that were purged.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl Command<Registry> for PurgeDue {
     type Answer = Purged;
 
     fn decide(&self, state: &Registry, _: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Purged>, Rejection> {
-        let now = inputs.now();
+        let now = self.0.min(inputs.now());
         let (mut events, mut purged) = (Vec::new(), Vec::new());
         for (id, memory) in &state.memories {
             let Some((ticket, _)) = memory.trashed.filter(|(_, until)| *until <= now) else { continue };

@@ -124,12 +124,12 @@ mod tests {
         given.do_(restore(kept));
         given.advance(30 * DAY - 1);
         given.do_(trash(later));
-        assert!(given.do_(PurgeDue).0.is_empty());
+        assert!(given.do_(PurgeDue(given.now())).0.is_empty());
         given.advance(1);
         assert_eq!(given.try_(restore(gone)).expect_err("refused"), Rejection::NoMemory);
         let by_hand = Purge { memory: StreamId(gone), by: ByV1::default() };
         assert_eq!(given.try_(by_hand).expect_err("refused"), Rejection::NoMemory);
-        assert_eq!(given.do_(PurgeDue).0, [gone]);
+        assert_eq!(given.do_(PurgeDue(given.now())).0, [gone]);
         assert_eq!(given.last().facts.erases().len(), 2);
         given.do_(Purge { memory: StreamId(later), by: ByV1::default() });
         assert_eq!(given.state.memories.len(), 1);

@@ -89,7 +89,7 @@ mod tests {
         let expires_at = Some(Micros(given.now().0 + 10));
         given.do_(AddImage { expires_at, ..add_image(7) });
         given.advance(10);
-        given.do_(Expire);
+        given.do_(Expire(given.now()));
         assert_eq!((given.last().facts.name(), given.last().facts.erases().len()), ("image_deleted", 1));
         assert!(given.state.images.is_empty());
     }

@@ -335,7 +335,7 @@ mod tests {
         given.do_(summarising(job, 0));
         let slot = given.state.summary.expect("summarised").slot;
         given.advance(10);
-        given.do_(Expire);
+        given.do_(Expire(given.now()));
         assert_eq!((given.last().facts.erases(), given.state.summary), (vec![slot], None));
     }
 }

@@ -171,7 +171,7 @@ impl Reader<'_> {
         let distance = |day: Date| (day - self.today).get_days().abs();
         // A month away in the other direction is still believed: people say "in May" of both.
         let slack = 45.days();
-        match self.direction {
+        match self.direction() {
             Direction::Past => {
                 let latest = self.today.tomorrow().ok()?;
                 candidates.filter(|day| *day < latest).min_by_key(|day| distance(*day))

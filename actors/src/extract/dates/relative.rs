@@ -174,7 +174,7 @@ impl Reader<'_> {
             "next" => self.in_week(wanted, 1),
             "this" => self.in_week(wanted, 0),
             "coming" => ahead(),
-            _ => match self.direction {
+            _ => match self.direction() {
                 Direction::Past => back(),
                 Direction::Future | Direction::Nearest if matches!(self.before(i), "since") => back(),
                 Direction::Future | Direction::Nearest => ahead(),
@@ -203,7 +203,7 @@ impl Reader<'_> {
         if !ordinal || thing || !(1..=31).contains(&number) {
             return None;
         }
-        let back = self.direction == Direction::Past;
+        let back = self.direction() == Direction::Past;
         let first = self.today.first_of_month();
         let months = (0..4).filter_map(|step: i64| first.checked_add((if back { -step } else { step }).months()).ok());
         let mut days = months.filter_map(|month| date(i64::from(month.year()), i64::from(month.month()), number));

@@ -7,10 +7,7 @@ use memlog_events::{
 };
 use uuid::Uuid;
 
-use super::{
-    Catalog,
-    fold::{Effect, json},
-};
+use super::{Catalog, fold::Effect};
 
 /// Whose time an event moves, and to when.
 pub(in crate::view) fn moved_expiry(facts: &Facts) -> Option<(Uuid, Option<Micros>)> {
@@ -37,12 +34,16 @@ impl Catalog {
         e: &MessageUpdatedV1,
         content: Option<Content>,
     ) -> Vec<Effect> {
+        let metadata = match &content {
+            Some(Content::MessageUpdated(said)) => self.fields.get(&said.metadata),
+            _ => None,
+        };
         let Some((doc, it)) = self.doc_mut(e.message.0) else { return Vec::new() };
         it.expires_at = e.expires_at;
         let (thread, ordinal) = (it.thread, it.ordinal);
         let mut effects = Vec::new();
         if let Some(Content::MessageUpdated(said)) = content {
-            (it.at, it.metadata, it.says) = (event.head.version, json(&said.metadata), it.says(&said.text));
+            (it.at, it.metadata, it.says) = (event.head.version, metadata, it.says(&said.text));
             effects.push(Effect::Replace(doc, Some(said.text).filter(|text| !text.is_empty())));
         }
         self.change_thread(thread, |thread| {
@@ -55,18 +56,19 @@ impl Catalog {
 
     pub(super) fn record_updated(&mut self, event: &Stored, e: &UpdatedV1, content: Option<Content>) -> Vec<Effect> {
         let thread = self.by_uuid(e.record.0).and_then(|doc| self.doc(doc)?.thread);
-        let owners = match &content {
-            Some(Content::Updated(said)) => {
-                Some(self.owners(thread, said.user_id.as_deref(), said.agent_id.as_deref()))
-            }
-            _ => None,
+        let (owners, metadata) = match &content {
+            Some(Content::Updated(said)) => (
+                Some(self.owners(thread, said.user_id.as_deref(), said.agent_id.as_deref())),
+                self.fields.get(&said.metadata),
+            ),
+            _ => (None, None),
         };
         let Some((doc, it)) = self.doc_mut(e.record.0) else { return Vec::new() };
         (it.timestamp, it.expires_at) = (e.timestamp, e.expires_at);
         let before = it.fingerprint.replace(e.fingerprint);
         let mut effects = Vec::new();
         if let (Some(Content::Updated(said)), Some((user, agent))) = (content, owners) {
-            (it.at, it.metadata, it.says) = (event.head.version, json(&said.metadata), it.says(&said.content));
+            (it.at, it.metadata, it.says) = (event.head.version, metadata, it.says(&said.content));
             (it.user, it.agent) = (user, agent);
             effects.push(Effect::Replace(doc, Some(said.content)));
         }

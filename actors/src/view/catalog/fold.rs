@@ -6,13 +6,13 @@ use memlog_events::{
     ids::{MessageId, RecordId, RelationId, Slot},
     log::{Sealed, Stored},
 };
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{Catalog, Doc, Job, Relation, Speaker, Thread, ThreadSummary};
 use crate::{
-    api::{job, record::ItemType, thread::Settings},
+    api::{Time, job, record::ItemType, thread::Settings},
     domain::{record::invalidates, thread::changes},
+    extract::dates,
     recall::Says,
 };
 
@@ -29,12 +29,29 @@ pub enum Effect {
     Retag(u32),
 }
 
+/// What the text of a new message or record has to offer; of every other event nothing. Takes longer than all else of folding one, and
+/// rests on the event alone, so that it can be found out beforehand.
+pub(in crate::view) fn said(event: &Stored, sealed: &Sealed) -> Says {
+    let (text, timestamp) = match (&event.facts, sealed) {
+        (Facts::MessageAppended(e), Sealed::Open(Content::MessageAppended(said))) => (&said.text, e.timestamp),
+        (Facts::Saved(e), Sealed::Open(Content::Saved(saved))) => (&saved.content, e.timestamp),
+        _ => return Says::default(),
+    };
+    Says::of(text, dates::day_of(Time(timestamp.unwrap_or(event.head.time)).timestamp()))
+}
+
 /// Fixed bytes of a document in the catalog and its indexes, for the memory budget.
 const DOC_BYTES: usize = 320;
 
 impl Catalog {
     /// Folds one event in. `sealed` is its content, opened; `None` of it changes nothing but what is shown.
     pub fn apply(&mut self, event: &Stored, sealed: Sealed) -> Vec<Effect> {
+        let says = said(event, &sealed);
+        self.apply_read(event, sealed, says)
+    }
+
+    /// The same, with what [`said`] found beforehand.
+    pub(in crate::view) fn apply_read(&mut self, event: &Stored, sealed: Sealed, says: Says) -> Vec<Effect> {
         self.position = event.head.position;
         self.scope = Some(event.head.key.scope);
         self.updated_at = self.updated_at.max(event.head.time);
@@ -46,7 +63,7 @@ impl Catalog {
         if let Some(thread) = thread {
             self.threads[thread as usize].updated_at = event.head.time;
         }
-        let effects = self.fold(event, content, thread);
+        let effects = self.fold(event, content, thread, says);
         self.touch(event);
         if changes(&event.facts) {
             self.change_thread(thread, |thread| thread.changes += 1);
@@ -54,7 +71,7 @@ impl Catalog {
         effects
     }
 
-    fn fold(&mut self, event: &Stored, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
+    fn fold(&mut self, event: &Stored, content: Option<Content>, thread: Option<u32>, says: Says) -> Vec<Effect> {
         match (&event.facts, content) {
             (Facts::ProfileCreated(e), content) => {
                 (self.slot, self.created_at) = (e.slot, event.head.time);
@@ -71,8 +88,8 @@ impl Catalog {
             (Facts::SpeakerRemoved(e), _) => return self.end_speaker(e.speaker),
             (Facts::ThreadCreated(e), content) => self.begin_thread(event, e.slot, content),
             (Facts::ThreadDeleted(_), _) => return thread.map(|it| self.end_thread(it)).unwrap_or_default(),
-            (Facts::MessageAppended(e), content) => return self.message(event, e, content, thread),
-            (Facts::Saved(e), content) => return self.record(event, e, content, thread),
+            (Facts::MessageAppended(e), content) => return self.message(event, e, content, thread, says),
+            (Facts::Saved(e), content) => return self.record(event, e, content, thread, says),
             (Facts::Superseded(e), _) => {
                 self.set_invalid(e.old, e.new);
                 self.summary_is_outdated(e.old);
@@ -132,7 +149,7 @@ impl Catalog {
         let number = self.threads.len() as u32;
         let (thread_id, user_id, agent_id, metadata, settings) = match content {
             Some(Content::ThreadCreated(it)) => {
-                (it.thread_id, it.user_id, it.agent_id, json(&it.metadata), settings(&it.settings))
+                (it.thread_id, it.user_id, it.agent_id, self.fields.get(&it.metadata), settings(&it.settings))
             }
             _ => Default::default(),
         };
@@ -165,17 +182,20 @@ impl Catalog {
         e: &MessageAppendedV2,
         content: Option<Content>,
         thread: Option<u32>,
+        says: Says,
     ) -> Vec<Effect> {
         let content = match content {
             Some(Content::MessageAppended(content)) => Some(content),
             _ => None,
         };
         let (text, given, metadata) = match content {
-            Some(MessageAppendedContentV2 { text, given_id, metadata, .. }) => (Some(text), given_id, json(&metadata)),
+            Some(MessageAppendedContentV2 { text, given_id, metadata, .. }) => {
+                (Some(text), given_id, self.fields.get(&metadata))
+            }
             None => (None, None, None),
         };
         let (user, agent) = self.owners(thread, None, None);
-        let mut it = Doc {
+        let it = Doc {
             id: e.message.0,
             given: given.map(Into::into),
             item: ItemType::Message,
@@ -191,9 +211,9 @@ impl Catalog {
             agent,
             metadata,
             erased: text.is_none(),
+            says,
             ..Doc::at(event)
         };
-        it.says = text.as_deref().map(|text| it.says(text)).unwrap_or_default();
         let doc = self.insert(it);
         if let Some(thread) = thread {
             let thread = &mut self.threads[thread as usize];
@@ -203,19 +223,26 @@ impl Catalog {
         text.filter(|text| !text.is_empty()).map(|text| Effect::Index(doc, text)).into_iter().collect()
     }
 
-    fn record(&mut self, event: &Stored, e: &SavedV1, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
+    fn record(
+        &mut self,
+        event: &Stored,
+        e: &SavedV1,
+        content: Option<Content>,
+        thread: Option<u32>,
+        says: Says,
+    ) -> Vec<Effect> {
         let content = match content {
             Some(Content::Saved(content)) => Some(content),
             _ => None,
         };
         let (text, given, metadata, user, agent) = match content {
             Some(SavedContentV1 { content, given_id, metadata, user_id, agent_id, .. }) => {
-                (Some(content), given_id, json(&metadata), user_id, agent_id)
+                (Some(content), given_id, self.fields.get(&metadata), user_id, agent_id)
             }
             None => Default::default(),
         };
         let (user, agent) = self.owners(thread, user.as_deref(), agent.as_deref());
-        let mut it = Doc {
+        let it = Doc {
             id: e.record.0,
             given: given.map(Into::into),
             item: item_type(e.record_type),
@@ -230,9 +257,9 @@ impl Catalog {
             agent,
             metadata,
             erased: text.is_none(),
+            says,
             ..Doc::at(event)
         };
-        it.says = text.as_deref().map(|text| it.says(text)).unwrap_or_default();
         let doc = self.insert(it);
         self.fingerprints.entry(e.fingerprint).or_default().push(doc);
         for source in &e.sources {
@@ -269,7 +296,7 @@ impl Catalog {
         if let Some(given) = &it.given {
             self.by_given.insert(given.to_string(), doc);
         }
-        self.bytes += DOC_BYTES + it.metadata.as_ref().map_or(0, |fields| fields.len() * 96);
+        self.bytes += DOC_BYTES;
         self.docs.push(Some(it));
         doc
     }
@@ -447,12 +474,6 @@ impl Doc {
             erased: false,
         }
     }
-}
-
-/// The client's own fields; none if there are none.
-pub(super) fn json(text: &str) -> Option<Box<Map<String, Value>>> {
-    let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
-    (!fields.is_empty()).then(|| Box::new(fields))
 }
 
 /// What the client chose; settings that a later version wrote are read as far as this one knows them, which is not at all.

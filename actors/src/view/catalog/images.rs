@@ -6,10 +6,7 @@ use memlog_events::{
     log::Stored,
 };
 
-use super::{
-    Catalog, Doc, Image,
-    fold::{Effect, json},
-};
+use super::{Catalog, Doc, Image, fold::Effect};
 use crate::api::record::ItemType;
 
 impl Catalog {
@@ -23,7 +20,7 @@ impl Catalog {
         let Some(number) = thread else { return Vec::new() };
         let (erased, text, given, metadata) = match content {
             Some(Content::ImageAdded(ImageAddedContentV1 { description, metadata, given_id, .. })) => {
-                (false, description, given_id, json(&metadata))
+                (false, description, given_id, self.fields.get(&metadata))
             }
             _ => (true, None, None, None),
         };
@@ -61,13 +58,17 @@ impl Catalog {
         e: &ImageUpdatedV1,
         content: Option<Content>,
     ) -> Vec<Effect> {
+        let metadata = match &content {
+            Some(Content::ImageUpdated(said)) => self.fields.get(&said.metadata),
+            _ => None,
+        };
         let Some((doc, it)) = self.doc_mut(e.image.0) else { return Vec::new() };
         (it.timestamp, it.expires_at) = (e.timestamp, e.expires_at);
         if let Some(image) = &mut it.image {
             image.form = e.form;
         }
         if let Some(Content::ImageUpdated(said)) = content {
-            (it.at, it.metadata) = (event.head.version, json(&said.metadata));
+            (it.at, it.metadata) = (event.head.version, metadata);
             return vec![Effect::Replace(doc, said.description)];
         }
         Vec::new()

@@ -5,9 +5,9 @@ use memlog_events::{
     event::ImageFormV1,
     ids::{Digest, JobId, MessageId, Micros, RecordId, Slot, SpeakerId, StreamId, Version},
 };
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::Fields;
 use crate::{
     api::{Time, job, record::ItemType, thread::Settings},
     extract::dates,
@@ -64,7 +64,7 @@ pub struct Doc {
     /// A record's, of its normalised text.
     pub fingerprint: Option<Digest>,
     /// The client's own fields, if there are any.
-    pub metadata: Option<Box<Map<String, Value>>>,
+    pub metadata: Option<Fields>,
     /// Its content was gone already when the past was folded: known to have been, shown to nobody.
     pub erased: bool,
 }
@@ -120,7 +120,7 @@ pub struct Thread {
     /// The agent.
     pub agent_id: Option<String>,
     /// The client's own fields, if there are any.
-    pub metadata: Option<Box<Map<String, Value>>>,
+    pub metadata: Option<Fields>,
     /// As the client chose them.
     pub settings: Settings,
     /// Its images, in the order in which they were added; none where one is gone.

@@ -4,6 +4,7 @@
 //! the profile's events in order of position, up to the head or to any position of the past.
 
 mod changes;
+mod fields;
 mod fold;
 mod images;
 mod items;
@@ -13,7 +14,10 @@ mod list;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(in crate::view) use changes::moved_expiry;
+pub use fields::Fields;
+use fields::Pool;
 pub use fold::Effect;
+pub(in crate::view) use fold::said;
 pub use items::{Doc, Image, Job, Speaker, Thread, ThreadSummary};
 use memlog_events::ids::{
     Digest, JobId, KeyPath, MessageId, Micros, Position, RecordId, RelationId, Scope, Slot, SpeakerId, StreamId,
@@ -64,6 +68,7 @@ pub struct Catalog {
     made_from: HashMap<MessageId, Vec<u32>>,
     /// Records, oldest first, as lists show them.
     ordered: BTreeSet<(Micros, Uuid)>,
+    fields: Pool,
     bytes: usize,
 }
 
@@ -306,6 +311,6 @@ impl Catalog {
 
     /// Estimate for the memory budget.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.fields.bytes()
     }
 }

@@ -109,23 +109,25 @@ impl EmbedQueue {
     /// The vector of a question to a profile: the one that is remembered, or the model's.
     ///
     /// Remembered for the profile alone: by the time of a reply nobody can tell what another was asked.
-    pub async fn question(&self, scope: Scope, text: &str, now: Micros) -> Result<Vec<f32>, NotEmbedded> {
+    pub async fn question(&self, of: &ProfileViews, text: &str, now: Micros) -> Result<Vec<f32>, NotEmbedded> {
+        let scope = of.place.key.scope;
         if let Some(vector) = self.cache.get(scope, text, now) {
             return Ok(vector);
         }
-        let vector = self.ask(text, Purpose::Query)?.await.map_err(|_| NotEmbedded::Closed)??;
+        let vector = self.ask(of, text, Purpose::Query)?.await.map_err(|_| NotEmbedded::Closed)??;
         self.cache.put(scope, text, &vector, now);
         Ok(vector)
     }
 
     /// The vector of a text that somebody compares and does not store. Never remembered: it may be what is forgotten next.
-    pub async fn passage(&self, text: &str) -> Result<Vec<f32>, NotEmbedded> {
-        self.ask(text, Purpose::Passage)?.await.map_err(|_| NotEmbedded::Closed)?
+    pub async fn passage(&self, of: &ProfileViews, text: &str) -> Result<Vec<f32>, NotEmbedded> {
+        self.ask(of, text, Purpose::Passage)?.await.map_err(|_| NotEmbedded::Closed)?
     }
 
-    fn ask(&self, text: &str, purpose: Purpose) -> Result<Answer, NotEmbedded> {
+    fn ask(&self, of: &ProfileViews, text: &str, purpose: Purpose) -> Result<Answer, NotEmbedded> {
         let (answer, answered) = oneshot::channel();
-        self.line().ask(Asked { text: text.to_owned(), purpose, answer })?;
+        let owner = (Arc::clone(&of.namespace), of.place.key.scope);
+        self.line().ask(owner, Asked { text: text.to_owned(), purpose, answer })?;
         self.wake_one();
         Ok(answered)
     }

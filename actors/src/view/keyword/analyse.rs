@@ -59,8 +59,24 @@ pub fn terms(text: &str) -> Vec<String> {
     all
 }
 
+/// What a text is made of, before its words are looked at.
+pub(super) enum Piece<'a> {
+    /// A word that spaces set apart, as it stands in the text; [`word_terms`] gives its terms, which depend on nothing else.
+    Word(&'a str),
+    /// A term of a run of characters.
+    Term(&'a str, Kind),
+}
+
 /// Hands every term of the text to `sink`, in order.
 pub fn each_term(text: &str, sink: &mut dyn FnMut(&str, Kind)) {
+    each_piece(text, &mut |piece| match piece {
+        Piece::Word(word) => word_terms(word, sink),
+        Piece::Term(term, kind) => sink(term, kind),
+    });
+}
+
+/// Hands every piece of the text to `sink`, in order.
+pub(super) fn each_piece(text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
     let text = if text.is_ascii() || is_nfkc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) };
     let mut run: Vec<char> = Vec::new();
     let mut run_end = 0;
@@ -73,7 +89,7 @@ pub fn each_term(text: &str, sink: &mut dyn FnMut(&str, Kind)) {
             run.extend(word.chars());
             run_end = at + word.len();
         } else {
-            word_terms(word, sink);
+            sink(Piece::Word(word));
         }
     }
     flush_run(&mut run, sink);
@@ -95,7 +111,7 @@ fn is_ideograph(c: char) -> bool {
     matches!(c as u32, 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-fn flush_run(run: &mut Vec<char>, sink: &mut dyn FnMut(&str, Kind)) {
+fn flush_run(run: &mut Vec<char>, sink: &mut dyn FnMut(Piece<'_>)) {
     let mut buffer = [0; 8];
     for (i, &c) in run.iter().enumerate() {
         let kind = match c {
@@ -104,17 +120,17 @@ fn flush_run(run: &mut Vec<char>, sink: &mut dyn FnMut(&str, Kind)) {
             _ => Kind::Character,
         };
         let first = c.encode_utf8(&mut buffer).len();
-        sink(std::str::from_utf8(&buffer[..first]).unwrap_or_default(), kind);
+        sink(Piece::Term(std::str::from_utf8(&buffer[..first]).unwrap_or_default(), kind));
         if let Some(next) = run.get(i + 1) {
             let both = first + next.encode_utf8(&mut buffer[first..]).len();
-            sink(std::str::from_utf8(&buffer[..both]).unwrap_or_default(), Kind::Pair);
+            sink(Piece::Term(std::str::from_utf8(&buffer[..both]).unwrap_or_default(), Kind::Pair));
         }
     }
     run.clear();
 }
 
 /// Takes a word of the Unicode rules apart where those rules join too much: `Caroline's`, `l'amour`, `example.com`.
-fn word_terms(word: &str, sink: &mut dyn FnMut(&str, Kind)) {
+pub(super) fn word_terms(word: &str, sink: &mut dyn FnMut(&str, Kind)) {
     let lower = lower_case(word);
     let joined = |c: char| matches!(c, '\'' | '.' | '_' | ':' | ',' | '·');
     if !lower.contains(joined) || !lower.contains(char::is_alphabetic) {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::analyse::{Kind, each_term};
+use super::analyse::{Kind, Piece, each_piece, word_terms};
 use super::search::Bm25;
 
 /// One document of a term's list, which is ordered by document.
@@ -43,6 +43,43 @@ pub struct Keyword {
     pub(super) length: u64,
     /// Kept up to date, since measuring walks everything.
     bytes: usize,
+    /// While many texts come in: words as they stand in texts, and the terms of each.
+    known: Option<Known>,
+}
+
+/// A term's number, and whether it counts as length.
+type Counting = (u32, bool);
+
+/// Words whose terms are remembered while many texts come in: with their bytes some ten megabytes at most, which are counted.
+const KNOWN_MAX: usize = 50_000;
+/// A longer word is hardly met again.
+const KNOWN_WORD_BYTES_MAX: usize = 64;
+
+/// The terms of words as they stand in texts.
+#[derive(Debug, Default)]
+struct Known {
+    terms: HashMap<Box<str>, Box<[Counting]>>,
+    /// Of the words and their terms.
+    bytes: usize,
+}
+
+impl Known {
+    fn add(&mut self, word: &str, terms: Vec<Counting>) {
+        if self.terms.len() >= KNOWN_MAX || word.len() > KNOWN_WORD_BYTES_MAX {
+            return;
+        }
+        self.bytes += word.len() + terms.len() * size_of::<Counting>();
+        self.terms.insert(word.into(), terms.into());
+    }
+
+    fn clear(&mut self) {
+        self.terms.clear();
+        self.bytes = 0;
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes + self.terms.capacity() * (size_of::<(Box<str>, Box<[Counting]>)>() + 1)
+    }
 }
 
 /// The counts of one text while it is being read.
@@ -50,6 +87,13 @@ pub struct Keyword {
 struct Counted {
     terms: Vec<u32>,
     length: u32,
+}
+
+impl Counted {
+    fn add(&mut self, (term, has_length): Counting) {
+        self.length += u32::from(has_length);
+        self.terms.push(term);
+    }
 }
 
 impl Keyword {
@@ -68,7 +112,10 @@ impl Keyword {
     pub fn insert(&mut self, doc: u32, text: &str) {
         self.remove(doc);
         let mut counted = Counted::default();
-        each_term(text, &mut |term, kind| self.count(term, kind, &mut counted));
+        each_piece(text, &mut |piece| match piece {
+            Piece::Word(word) => self.count_word(word, &mut counted),
+            Piece::Term(term, kind) => counted.add(self.counting(term, kind)),
+        });
         let length = counted.length.min(u16::MAX.into()) as u16;
         counted.terms.sort_unstable();
         let mut distinct = Vec::with_capacity(counted.terms.len());
@@ -87,13 +134,31 @@ impl Keyword {
         self.entries[at] = Some(Entry { terms: distinct.into(), length });
     }
 
-    fn count(&mut self, term: &str, kind: Kind, counted: &mut Counted) {
-        counted.length += u32::from(kind.has_length());
+    /// Many texts are about to come in, most of whose words were in an earlier one: the terms of words are remembered until it is
+    /// said that no more come.
+    pub fn expect_many(&mut self, many: bool) {
+        self.known = many.then(Known::default);
+    }
+
+    fn count_word(&mut self, word: &str, counted: &mut Counted) {
+        if let Some(terms) = self.known.as_ref().and_then(|known| known.terms.get(word)) {
+            terms.iter().for_each(|term| counted.add(*term));
+            return;
+        }
+        let mut terms = Vec::new();
+        word_terms(word, &mut |term, kind| terms.push(self.counting(term, kind)));
+        terms.iter().for_each(|term| counted.add(*term));
+        if let Some(known) = &mut self.known {
+            known.add(word, terms);
+        }
+    }
+
+    fn counting(&mut self, term: &str, kind: Kind) -> Counting {
         let id = match self.dictionary.get(term.as_bytes()) {
             Some(id) => *id,
             None => self.new_term(term),
         };
-        counted.terms.push(id);
+        (id, kind.has_length())
     }
 
     fn new_term(&mut self, term: &str) -> u32 {
@@ -136,6 +201,10 @@ impl Keyword {
             return;
         };
         self.dictionary.remove(&name);
+        // The number will be another's.
+        if let Some(known) = &mut self.known {
+            known.clear();
+        }
         self.free.push(term);
         self.bytes -= term_bytes(name.len());
         if let Some(letters) = Arc::get_mut(&mut name) {
@@ -163,7 +232,8 @@ impl Keyword {
 
     /// An estimate of the memory held, for the budget.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.bytes + self.entries.capacity() * size_of::<Option<Entry>>()
+        let known = self.known.as_ref().map_or(0, Known::bytes);
+        size_of::<Self>() + self.bytes + known + self.entries.capacity() * size_of::<Option<Entry>>()
     }
 
     pub(super) fn term(&self, term: &str) -> Option<u32> {
@@ -197,5 +267,10 @@ impl Keyword {
     /// Terms of the dictionary and postings of all lists.
     pub(super) fn postings_held(&self) -> (usize, usize) {
         (self.dictionary.len(), self.postings.iter().map(Vec::len).sum())
+    }
+
+    /// Words whose terms are remembered.
+    pub(super) fn words_known(&self) -> usize {
+        self.known.as_ref().map_or(0, |known| known.terms.len())
     }
 }

@@ -209,6 +209,15 @@ impl Vectors {
         self.live
     }
 
+    /// An estimate of what the vectors of a text of so many bytes will take, for the budget: one for each paragraph of it, and
+    /// as much again since collections grow by doubling.
+    pub fn bytes_of(&self, text_bytes: usize) -> u32 {
+        const PARAGRAPH_BYTES: usize = 256;
+        const BESIDES_BYTES: usize = 32;
+        let all = (1 + text_bytes / PARAGRAPH_BYTES) * 2 * (self.rows.width() + BESIDES_BYTES);
+        u32::try_from(all).unwrap_or(u32::MAX)
+    }
+
     /// An estimate of the memory held, for the budget.
     pub fn bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.all.capacity() * size_of::<u64>());

@@ -12,6 +12,8 @@ const BLOCK: usize = 256;
 const OUT: u16 = u16::MAX;
 /// Slots looked at to guess how much a filter keeps.
 const SAMPLE: usize = 256;
+/// A filter that keeps at least this share of a sample is asked about the nearest alone, after everything was compared.
+const ASKED_LAST_FROM: f32 = 0.2;
 /// How many of a shortlist are compared once more with the unquantised query, at least, and for each wanted document.
 const RESCORED: usize = 64;
 const RESCORED_PER_HIT: usize = 4;
@@ -30,9 +32,12 @@ impl Vectors {
     }
 
     pub(super) fn scan(&self, query: &PreparedQuery, limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
-        let few = || self.sample(keep) * self.live as f32 <= self.limits.exact_to as f32;
+        let share = self.sample(keep);
+        let few = share * self.live as f32 <= self.limits.exact_to as f32;
         match &self.codes {
-            Some(codes) if !few() => self.scan_codes(codes, query, limit, keep),
+            Some(codes) if !few => self.scan_codes(codes, query, limit, keep, share),
+            // The filter costs more than a comparison: where it lets most through, it is asked about the nearest alone.
+            _ if share >= ASKED_LAST_FROM => self.scan_all(query, limit, keep),
             _ => {
                 let mut kept = Kept::new(keep);
                 let slots = (0..self.docs.len() as u32).filter(|slot| kept.keeps(self.docs[*slot as usize]));
@@ -42,36 +47,67 @@ impl Vectors {
         }
     }
 
-    /// One pass over the codes of what is kept, then the nearest of them by exact comparison.
+    /// Compares everything, and then asks about the nearest until enough of them are kept.
+    fn scan_all(&self, query: &PreparedQuery, limit: usize, keep: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
+        let live = (0..self.docs.len() as u32).filter(|slot| self.docs[*slot as usize] != NONE);
+        let mut rough: Vec<(u32, f32)> = live.map(|slot| (slot, self.rough_cosine(query, slot))).collect();
+        let mut take = RESCORED.max(RESCORED_PER_HIT * limit);
+        let (mut near, mut asked): (Vec<(u32, f32)>, usize) = (Vec::new(), 0);
+        let mut kept = Kept::new(keep);
+        loop {
+            // The next nearest, as many again as are asked about already: a filter that keeps the farthest is met in few steps.
+            let further = (2 * asked).max(2 * take).min(rough.len());
+            if asked < further && further < rough.len() {
+                rough[asked..].select_nth_unstable_by(further - asked, best_first);
+            }
+            near.extend(rough[asked..further].iter().filter(|(slot, _)| kept.keeps(self.docs[*slot as usize])));
+            asked = further;
+            if near.len() < take && asked < rough.len() {
+                continue;
+            }
+            if take < near.len() {
+                near.select_nth_unstable_by(take, best_first);
+            }
+            let best = self.fold(query, near.iter().take(take).map(|(slot, _)| *slot), limit);
+            if best.len() >= limit || (asked >= rough.len() && take >= near.len()) {
+                return best;
+            }
+            take *= 4;
+        }
+    }
+
+    /// One pass over the codes, then the nearest of what is kept by exact comparison. The filter costs more than comparing codes, so
+    /// it is asked from the nearest outwards, and no further than it takes; `share` is how much of all it is thought to keep.
     fn scan_codes(
         &self,
         codes: &Codes,
         query: &PreparedQuery,
         limit: usize,
         keep: &dyn Fn(u32) -> bool,
+        share: f32,
     ) -> Vec<(u32, f32)> {
         let code: Vec<u64> = codes.code(&query.bytes, query.factor).collect();
         let mut distances = vec![OUT; self.docs.len()];
         let mut histogram = vec![0_usize; codes.words * 64 + 1];
-        let mut kept = Kept::new(keep);
         let blocks = distances.chunks_mut(BLOCK).zip(self.docs.chunks(BLOCK));
         for ((distances, docs), codes) in blocks.zip(codes.all.chunks(BLOCK * codes.words)) {
             (self.rows.kernels.hammings)(&code, codes, distances);
             for (distance, doc) in distances.iter_mut().zip(docs) {
-                if kept.keeps(*doc) {
-                    histogram[usize::from(*distance)] += 1;
-                } else {
+                if *doc == NONE {
                     *distance = OUT;
+                } else {
+                    histogram[usize::from(*distance)] += 1;
                 }
             }
         }
-        let total: usize = histogram.iter().sum();
         let mut want = self.limits.shortlist.max(8 * limit);
+        let mut shell = Shell::new(&distances, &self.docs, &histogram, keep);
         loop {
-            let all = total <= self.limits.exact_to.max(want);
-            let reach = if all { OUT - 1 } else { reach(&histogram, want) };
-            let slots = (0_u32..).zip(&distances).filter(|(_, distance)| **distance <= reach);
-            let best = self.rank(query, slots.map(|(slot, _)| slot).collect(), limit);
+            shell.grow(want, share);
+            let all = shell.is_whole() && shell.near.len() <= self.limits.exact_to.max(want);
+            let reach = if all { OUT - 1 } else { reach(&shell.kept, want) };
+            let slots = shell.near.iter().filter(|(distance, _)| *distance <= reach).map(|(_, slot)| *slot);
+            let best = self.rank(query, slots.collect(), limit);
             // A document of many chunks may fill a shortlist: then a longer one.
             if all || best.len() >= limit {
                 return best;
@@ -156,6 +192,51 @@ impl Vectors {
         let live = places.map(|place| &self.docs[place as usize]).filter(|doc| **doc != NONE);
         let (all, through) = live.fold((0, 0), |(all, through), doc| (all + 1, through + u32::from(kept.keeps(*doc))));
         through as f32 / all.max(1) as f32
+    }
+}
+
+/// What the codes say is near and the filter keeps, out to some distance.
+struct Shell<'a> {
+    distances: &'a [u16],
+    docs: &'a [u32],
+    /// Live slots by distance.
+    histogram: &'a [usize],
+    filter: Kept<'a>,
+    /// Everything nearer than this was asked about.
+    asked_to: u16,
+    /// Distances and slots of those that are kept.
+    near: Vec<(u16, u32)>,
+    /// How many of them by distance.
+    kept: Vec<usize>,
+}
+
+impl<'a> Shell<'a> {
+    fn new(distances: &'a [u16], docs: &'a [u32], histogram: &'a [usize], keep: &'a dyn Fn(u32) -> bool) -> Self {
+        let (filter, kept) = (Kept::new(keep), vec![0; histogram.len()]);
+        Self { distances, docs, histogram, filter, asked_to: 0, near: Vec::new(), kept }
+    }
+
+    fn is_whole(&self) -> bool {
+        usize::from(self.asked_to) >= self.histogram.len()
+    }
+
+    /// Asks outwards until so many are kept, or all were asked about.
+    fn grow(&mut self, want: usize, share: f32) {
+        let mut share = share;
+        while self.near.len() < want && !self.is_whole() {
+            let asked: usize = self.histogram[..usize::from(self.asked_to)].iter().sum();
+            // A little more than should do, since going over all distances again costs more.
+            let more = (1.25 * (want - self.near.len()) as f32 / share.max(0.001)) as usize + 1;
+            let to = reach(self.histogram, asked + more).max(self.asked_to);
+            for (slot, distance) in (0_u32..).zip(self.distances) {
+                if (self.asked_to..=to).contains(distance) && self.filter.keeps(self.docs[slot as usize]) {
+                    self.near.push((*distance, slot));
+                    self.kept[usize::from(*distance)] += 1;
+                }
+            }
+            self.asked_to = to + 1;
+            share /= 2.0;
+        }
     }
 }
 

@@ -151,6 +151,26 @@ fn one_document_of_alice_among_ten_thousand_nearer_ones() {
     }
 }
 
+// What a filter keeps may lie farthest from the question: then all the others are asked about first, and nothing is lost by it.
+#[test]
+fn a_filter_that_keeps_the_farthest_is_answered_as_by_brute_force() {
+    let mut vectors = clustered(4_003, 192, 31);
+    let queries = vectors.split_off(4_000);
+    // The codes choose as many as are kept, so that they decide nothing.
+    for limits in [EXACT, Limits { shortlist: 2_000, ..CODES }] {
+        let view = filled(&vectors, limits);
+        for query in &queries {
+            let prepared = view.prepare(query);
+            let mut truth: Vec<(u32, f32)> =
+                (0..4_000).filter_map(|doc| Some((doc, view.similarity(&prepared, doc)?))).collect();
+            truth.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            let farthest = truth.split_off(2_800);
+            let keep: std::collections::HashSet<u32> = farthest.iter().map(|(doc, _)| *doc).collect();
+            assert_eq!(view.nearest_to(&prepared, 10, &|doc| keep.contains(&doc)), farthest[..10], "{limits:?}");
+        }
+    }
+}
+
 // One long document must not take all the places: documents count, not chunks.
 #[test]
 fn a_document_of_many_chunks_takes_one_place() {

@@ -4,16 +4,16 @@
 
 use std::{
     io,
-    sync::{Mutex, atomic::AtomicI64},
+    sync::{
+        Mutex,
+        atomic::{AtomicI64, AtomicUsize},
+    },
 };
 
 use redb::StorageBackend;
 
-use super::*;
-use crate::{
-    batch::{IdempotencyRow, Outcome},
-    log::{EmbeddingKey, EmbeddingRow, Sealed, open::Disks},
-};
+use super::{life::Life, *};
+use crate::log::{EmbeddingKey, EmbeddingRow, open::Disks};
 
 #[derive(Debug, Default)]
 struct Platter {
@@ -34,35 +34,107 @@ fn apply(bytes: &mut Vec<u8>, (offset, data): &(u64, Option<Vec<u8>>)) {
     }
 }
 
-/// Both disks and the power switch.
+/// Both disks, what befalls them, and the power switch.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     disks: [Arc<Mutex<Platter>>; 2],
-    syncs_left: Arc<AtomicI64>,
+    fate: Arc<Fate>,
+}
+
+const BOTH: usize = usize::MAX;
+
+#[derive(Debug)]
+struct Fate {
+    syncs_left: AtomicI64,
+    /// From this write, or this sync, on the disks refuse both, until they are mended.
+    writes_until: AtomicI64,
+    syncs_until: AtomicI64,
+    refuse: AtomicBool,
+    /// Which of the disks refuses, by its number; another number is both.
+    only: AtomicUsize,
+    error: std::sync::atomic::AtomicI32,
 }
 
 #[derive(Debug)]
 struct Disk {
+    number: usize,
     platter: Arc<Mutex<Platter>>,
-    syncs_left: Arc<AtomicI64>,
+    machine: Machine,
 }
 
 impl Machine {
     pub(super) fn new() -> Self {
-        Self { disks: Default::default(), syncs_left: Arc::new(AtomicI64::new(i64::MAX)) }
+        let never = || AtomicI64::new(i64::MAX);
+        let fate = Fate {
+            syncs_left: never(),
+            writes_until: never(),
+            syncs_until: never(),
+            refuse: AtomicBool::new(false),
+            only: AtomicUsize::new(BOTH),
+            error: 0.into(),
+        };
+        Self { disks: Default::default(), fate: Arc::new(fate) }
     }
 
     pub(super) fn die_at_sync(&self, sync: i64) {
-        self.syncs_left.store(sync, Ordering::SeqCst);
+        self.fate.syncs_left.store(sync, Ordering::SeqCst);
     }
 
-    fn is_dead(&self) -> bool {
-        self.syncs_left.load(Ordering::SeqCst) <= 0
+    /// The disks refuse with this error of the system from the given write or sync on.
+    pub(super) fn refuse_from(&self, error: i32, write: i64, sync: i64) {
+        self.fate.error.store(error, Ordering::SeqCst);
+        self.fate.writes_until.store(write, Ordering::SeqCst);
+        self.fate.syncs_until.store(sync, Ordering::SeqCst);
+    }
+
+    /// From now on one of the disks alone: 0 is the log's, 1 the vault's.
+    pub(super) fn refuse_on(&self, disk: usize) {
+        self.fate.only.store(disk, Ordering::SeqCst);
+    }
+
+    /// Whether they refuse.
+    pub(super) fn refuses(&self) -> bool {
+        self.fate.refuse.load(Ordering::SeqCst)
+    }
+
+    /// There is room again, say.
+    pub(super) fn mend(&self) {
+        self.refuse_from(0, i64::MAX, i64::MAX);
+        self.fate.refuse.store(false, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.fate.syncs_left.load(Ordering::SeqCst) <= 0
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        if self.is_dead() { Err(io::Error::other("the power is out")) } else { Ok(()) }
+    }
+
+    fn count(&self, until: &AtomicI64) -> io::Result<()> {
+        if until.fetch_sub(1, Ordering::SeqCst) <= 1 {
+            self.fate.refuse.store(true, Ordering::SeqCst);
+        }
+        match self.refuses() {
+            true => Err(io::Error::from_raw_os_error(self.fate.error.load(Ordering::SeqCst))),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn write(&self) -> io::Result<()> {
+        self.alive()?;
+        self.count(&self.fate.writes_until)
+    }
+
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.fate.syncs_left.fetch_sub(1, Ordering::SeqCst);
+        self.alive()?;
+        self.count(&self.fate.syncs_until)
     }
 
     /// What is left after the power went: of the unsynced writes, an arbitrary part in 64-byte pieces (none for seed
     /// 0).
-    fn restarted(&self, mut seed: u64) -> Self {
+    pub(super) fn restarted(&self, mut seed: u64) -> Self {
         let fresh = Self::new();
         let keeps_some = seed != 0;
         for (old, new) in self.disks.iter().zip(&fresh.disks) {
@@ -88,38 +160,56 @@ impl Machine {
     }
 
     pub(super) fn open(&self, dir: &Path) -> Result<Log, crate::log::open::Error> {
-        let disk = |n: usize| {
-            let (platter, syncs_left) = (Arc::clone(&self.disks[n]), Arc::clone(&self.syncs_left));
-            Disk { platter, syncs_left }
-        };
+        let disk = |n: usize| Disk { number: n, platter: Arc::clone(&self.disks[n]), machine: self.clone() };
         let disks = Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") };
-        Log::open_disks(disks, Options::new(dir))
+        let mut options = Options::new(dir);
+        options.limits.retry_ms = 1;
+        let log = Log::open_disks(disks, options)?;
+        log.0.core.blobs.fault.of(self);
+        Ok(log)
+    }
+
+    /// Whether any of its disks holds these bytes.
+    pub(super) fn holds(&self, what: &[u8]) -> bool {
+        let found = |bytes: &[u8]| bytes.windows(what.len()).any(|window| window == what);
+        self.disks.iter().any(|disk| found(&disk.lock().unwrap().now))
     }
 }
 
 impl Disk {
-    fn alive(&self) -> io::Result<std::sync::MutexGuard<'_, Platter>> {
-        match self.syncs_left.load(Ordering::SeqCst) > 0 {
-            true => Ok(self.platter.lock().unwrap()),
-            false => Err(io::Error::other("the power is out")),
-        }
+    fn platter(&self) -> io::Result<std::sync::MutexGuard<'_, Platter>> {
+        self.machine.alive()?;
+        Ok(self.platter.lock().unwrap())
     }
 
-    fn change(&self, change: (u64, Option<Vec<u8>>)) -> io::Result<()> {
-        let mut platter = self.alive()?;
+    fn may_refuse(&self) -> bool {
+        let only = self.machine.fate.only.load(Ordering::SeqCst);
+        only == BOTH || only == self.number
+    }
+
+    fn change(&self, (offset, data): (u64, Option<Vec<u8>>)) -> io::Result<()> {
+        let refused = if self.may_refuse() { self.machine.write() } else { Ok(()) };
+        self.machine.alive()?;
+        let change = match data {
+            // Of a write that is refused a part may have got there.
+            Some(data) if refused.is_err() => (offset, Some(data[..data.len() / 2 / 64 * 64].to_vec())),
+            None if refused.is_err() => return refused,
+            data => (offset, data),
+        };
+        let mut platter = self.platter()?;
         apply(&mut platter.now, &change);
         platter.pending.push(change);
-        Ok(())
+        refused
     }
 }
 
 impl StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.alive()?.now.len() as u64)
+        Ok(self.platter()?.now.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let platter = self.alive()?;
+        let platter = self.platter()?;
         let from = offset as usize;
         let bytes = platter.now.get(from..from + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(bytes);
@@ -131,11 +221,14 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.syncs_left.fetch_sub(1, Ordering::SeqCst);
-        let mut platter = self.alive()?;
-        platter.durable = platter.now.clone();
-        platter.pending.clear();
-        Ok(())
+        let synced = if self.may_refuse() { self.machine.sync() } else { Ok(()) };
+        let mut platter = self.platter()?;
+        let pending = std::mem::take(&mut platter.pending);
+        // As systems do: what a failed sync did not bring to the disk no later one does, though it can still be read.
+        if synced.is_ok() {
+            pending.iter().for_each(|change| apply(&mut platter.durable, change));
+        }
+        synced
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -143,84 +236,8 @@ impl StorageBackend for Disk {
     }
 }
 
-/// One life: what was acknowledged, and with which keys it was asked for.
-#[derive(Default)]
-struct Life {
-    subject: Option<Subject>,
-    said: Vec<(IdempotencyRow, Batch, Slot, bool)>,
-    forgotten: Vec<(IdempotencyRow, Batch, Slot, bool)>,
-}
-
-const MESSAGES: u64 = 6;
-
-/// Says six things and forgets every second one at once; stops where the power went.
-fn live(log: &Log) -> Life {
-    let subject = Subject::new(log, 1);
-    let mut life = Life::default();
-    let mut version = 0;
-    for n in 0..MESSAGES {
-        let (draft, slot) = subject.message(log, &format!("message {n}"));
-        let mut batch = subject.batch(version, vec![draft]);
-        batch.idempotency = Some(key(log, format!("say {n}")));
-        let acknowledged = log.append(batch.clone()).is_ok();
-        life.said.push((key(log, format!("say {n}")), batch, slot, acknowledged));
-        if !acknowledged {
-            break;
-        }
-        version += 1;
-        if n % 2 == 0 {
-            let mut batch = subject.batch(version, vec![super::draft(forgot(slot), None)]);
-            batch.idempotency = Some(key(log, format!("forget {n}")));
-            let acknowledged = log.append(batch.clone()).is_ok();
-            life.forgotten.push((key(log, format!("forget {n}")), batch, slot, acknowledged));
-            if !acknowledged {
-                break;
-            }
-            version += 1;
-        }
-    }
-    life.subject = Some(subject);
-    life
-}
-
-fn key(log: &Log, name: String) -> IdempotencyRow {
-    let key = log.digest_names(&[name.as_bytes()]);
-    IdempotencyRow { key, request: Digest([0; 32]), time: Micros(0), outcome: Outcome::default() }
-}
-
-fn judge(log: &Log, life: &Life, at: &str) {
-    assert_eq!(log.verify(None).unwrap().first_break, None, "{at}");
-    let Some(subject) = &life.subject else { return };
-    let count = |log: &Log| log.stream(subject.key, Version(0), 100).unwrap().len();
-    let before = count(log);
-    let acknowledged = life.said.iter().chain(&life.forgotten).filter(|one| one.3).count();
-    assert!(before >= acknowledged && before <= acknowledged + 1, "{at}: {before} of {acknowledged}");
-    for (row, _, slot, acknowledged) in &life.forgotten {
-        let there = log.remembered(row.key, Micros(0)).unwrap().is_some();
-        assert!(there || !acknowledged, "{at}: an acknowledged forget is gone");
-        // Also when it was durable but not acknowledged: start-up finishes it before anybody can read.
-        assert_eq!(log.alive(subject.path(*slot)).unwrap(), !there, "{at}");
-    }
-    for event in log.stream(subject.key, Version(0), 100).unwrap() {
-        let erased = !log.alive(event.head.keys).unwrap();
-        assert_eq!(log.open_content(&event).unwrap() == Sealed::Erased, erased, "{at}");
-    }
-    // Whoever got no answer sends again with the same key: carried out at most once.
-    // The slots that its commands name were handed out in the other life; those never used come again.
-    log.reserve(64).unwrap();
-    for (_, batch, _, acknowledged) in life.said.iter().chain(&life.forgotten) {
-        match log.append(batch.clone()) {
-            Err(append::Error::Replayed(_)) => {}
-            other => assert!(!acknowledged && other.is_ok(), "{at}: {other:?}"),
-        }
-    }
-    let asked = life.said.len() + life.forgotten.len();
-    assert_eq!(count(log), asked, "{at}: nothing twice");
-    assert_eq!(log.verify(None).unwrap().first_break, None, "{at}");
-}
-
-/// Acknowledged means durable, forgotten means erased, and a restart always works: at every sync, whatever was half
-/// written.
+/// Acknowledged means durable, forgotten means erased and in no file, and a restart always works: at every sync of appends,
+/// erasures, large contents, snapshots, purges and backups, whatever was half written.
 #[test]
 fn power_may_go_at_any_sync() {
     for seed in [0, 3, 71, 2_024] {
@@ -230,15 +247,16 @@ fn power_may_go_at_any_sync() {
             let dir = tempfile::tempdir().unwrap();
             let machine = Machine::new();
             machine.die_at_sync(sync);
-            let life = match machine.open(dir.path()) {
-                Ok(log) => live(&log),
-                Err(_) => Life::default(),
-            };
+            let life = machine.open(dir.path()).ok().map(|log| Life::of(&log, dir.path()));
             let survived = !machine.is_dead();
-            let again = machine.restarted(seed).open(dir.path());
-            judge(&again.unwrap_or_else(|error| panic!("{at}: {error}")), &life, &at);
+            let machine = machine.restarted(seed);
+            let again = machine.open(dir.path()).unwrap_or_else(|error| panic!("{at}: {error}"));
+            match life {
+                Some(life) => life.judge(&again, &machine, &at),
+                None => assert_eq!(again.verify(None).unwrap().first_break, None, "{at}"),
+            }
             if survived {
-                assert!(sync > 20, "the life was not busy: {sync}");
+                assert!(sync > 25, "the life was not busy: {sync}");
                 break;
             }
             sync += 1;
@@ -276,7 +294,7 @@ fn what_is_kept_beside_the_log_is_durable_once_synced() {
     let thread = Subject::new(&log, 0);
     let (_, slot) = thread.say(&log, 0, SECRET);
     let key = EmbeddingKey { scope: thread.key.scope, subject: slot, content: Version(1), chunk: 0, model: 1 };
-    let syncs_left = || machine.syncs_left.load(Ordering::SeqCst);
+    let syncs_left = || machine.fate.syncs_left.load(Ordering::SeqCst);
     let kept = |log: &Log| log.embedding(key).unwrap();
 
     let row = EmbeddingRow { key, keys: thread.path(slot), vector: vec![7; 64] };

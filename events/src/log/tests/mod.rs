@@ -2,11 +2,14 @@
 
 mod appending;
 mod backing_up;
+mod damage;
 mod directory;
 mod forgetting;
+mod life;
 mod machine;
 mod opening;
 mod purging;
+mod refusing;
 mod verifying;
 
 use std::{
@@ -39,6 +42,30 @@ pub(super) fn fresh() -> Uuid {
 pub(super) struct Faults {
     /// The process dies between a commit and the overwriting it asks for.
     pub(super) dies_before_overwriting: AtomicBool,
+}
+
+/// What makes the files of large contents fail: the machine whose disk they lie on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fault(Arc<std::sync::OnceLock<machine::Machine>>);
+
+impl Fault {
+    fn of(&self, machine: &machine::Machine) {
+        self.0.set(machine.clone()).unwrap();
+    }
+
+    /// Half of it gets there.
+    pub(super) fn writes(&self, file: &mut std::fs::File, bytes: &[u8]) -> std::io::Result<()> {
+        let Some(machine) = self.0.get() else { return Ok(()) };
+        machine.write().inspect_err(|_| {
+            std::io::Write::write_all(file, &bytes[..bytes.len() / 2]).unwrap();
+        })
+    }
+
+    /// Half of what was written is forgotten.
+    pub(super) fn syncs(&self, file: &std::fs::File) -> std::io::Result<()> {
+        let Some(machine) = self.0.get() else { return Ok(()) };
+        machine.sync().inspect_err(|_| file.set_len(file.metadata().unwrap().len() / 2).unwrap())
+    }
 }
 
 /// A text that no file may hold in plain.
@@ -76,7 +103,11 @@ impl Subject {
 
     /// A message with a fresh slot.
     pub(super) fn message(&self, log: &Log, text: &str) -> (Draft, Slot) {
-        let slot = log.reserve(1).unwrap()[0];
+        self.message_in(log.reserve(1).unwrap()[0], text)
+    }
+
+    /// The same in a slot that was reserved before.
+    pub(super) fn message_in(&self, slot: Slot, text: &str) -> (Draft, Slot) {
         let facts = MessageAppendedV2 {
             message: MessageId(fresh()),
             slot,

@@ -40,6 +40,42 @@ fn a_log_that_needs_a_newer_reader_is_refused_and_left_alone() {
     assert_eq!(std::fs::read(dir.path().join("vault")).unwrap(), before);
 }
 
+/// Nor one whose layout is another.
+#[test]
+fn a_log_of_an_unknown_layout_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let change = |tables: &mut crate::log::tables::Writing<'_>| {
+        tables.meta.insert(rows::META_FORMAT, (open::FORMAT + 1).to_le_bytes().as_slice())?;
+        Ok(())
+    };
+    log.0.core.quick(change).unwrap();
+    drop(log);
+    let refused = Log::open(Options::new(dir.path())).err().unwrap();
+    assert!(matches!(refused, Error::Layout(layout) if layout == open::FORMAT + 1), "{refused}");
+}
+
+/// A log that is gone must not look like one that never was: its vault would hand out the same keys again.
+#[test]
+fn a_used_vault_without_its_log_is_not_taken_for_a_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    Subject::new(&log, 0).say(&log, 0, "x");
+    drop(log);
+    let path = dir.path().join("log.redb");
+    let sound = std::fs::read(&path).unwrap();
+    for gone in [true, false] {
+        match gone {
+            true => std::fs::remove_file(&path).unwrap(),
+            false => std::fs::write(&path, []).unwrap(),
+        }
+        let refused = Log::open(Options::new(dir.path())).err().unwrap();
+        assert!(matches!(refused, Error::LogMissing(_)), "{refused}");
+    }
+    std::fs::write(&path, sound).unwrap();
+    open(dir.path());
+}
+
 /// A log that an old binary can still read stays so until an event is written that it does not know.
 #[test]
 fn the_fence_rises_with_the_first_event_that_needs_it() {
