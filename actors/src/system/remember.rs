@@ -301,6 +301,8 @@ impl System {
                 // As of just before: afterwards there is nothing to show at all.
                 let before = Position(at.0.saturating_sub(1));
                 let memory = self.record_before(context, &request.profile, answer.0, before, time).await?;
+                // An id that the client gave went with the record; the request names it.
+                let memory = Record { id: request.memory_id, ..memory };
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
             Begun::Now(once) => once,
