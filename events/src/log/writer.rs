@@ -55,12 +55,13 @@ impl Writer {
         }
     }
 
-    /// What waits now, up to one group; false if nothing does.
+    /// What waits now, up to one group; false if nothing does. A log that has failed is looked after meanwhile.
     pub(super) fn turn(&mut self) -> bool {
         let group = self.core.queue.waiting(&self.core.limits);
         let any = !group.is_empty();
-        if any {
-            self.carry_out(group);
+        match any {
+            true => self.carry_out(group),
+            false => self.look(),
         }
         any
     }
