@@ -1,6 +1,8 @@
-//! Two disks and the power switch: what was not synced is lost when the power goes, all of it, none of it or any part.
+//! Two disks and the power switch: what was not synced is lost when the power goes, all of it, none of it or any part. For a spell
+//! they may be full, too.
 
 use std::{
+    collections::BTreeMap,
     io,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -12,7 +14,7 @@ use memlog_events::log::machine::{Disk, Machine};
 
 use super::random::Random;
 
-/// Half a sector: what a torn write is torn into.
+/// What a torn write is torn into, less than any sector.
 const PIECE_BYTES: usize = 64;
 
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,7 @@ pub(crate) enum Unsynced {
 pub(crate) struct Computer {
     disks: [Arc<One>; 2],
     switch: Arc<AtomicI64>,
+    room: Arc<AtomicI64>,
     seed: u64,
 }
 
@@ -45,6 +48,8 @@ struct One {
     platter: Mutex<Platter>,
     /// Syncs until the power goes.
     syncs_left: Arc<AtomicI64>,
+    /// Writes and syncs until none is taken.
+    room_left: Arc<AtomicI64>,
 }
 
 impl Computer {
@@ -53,9 +58,10 @@ impl Computer {
     }
 
     fn with(platters: [Platter; 2], seed: u64) -> Self {
-        let switch = Arc::new(AtomicI64::new(i64::MAX));
-        let disks = platters.map(|it| Arc::new(One { platter: Mutex::new(it), syncs_left: Arc::clone(&switch) }));
-        Self { disks, switch, seed }
+        let (switch, room) = (Arc::new(AtomicI64::new(i64::MAX)), Arc::new(AtomicI64::new(i64::MAX)));
+        let one = |it| One { platter: Mutex::new(it), syncs_left: Arc::clone(&switch), room_left: Arc::clone(&room) };
+        let disks = platters.map(|it| Arc::new(one(it)));
+        Self { disks, switch, room, seed }
     }
 
     /// What a log runs on. The random bytes of each life are others.
@@ -78,6 +84,26 @@ impl Computer {
         self.switch.load(Ordering::SeqCst) <= 0
     }
 
+    /// From the `changes`th write or sync from now on the disks take none.
+    pub(crate) fn is_full_at(&self, changes: i64) {
+        self.room.store(changes, Ordering::SeqCst);
+    }
+
+    /// Whether they refused something.
+    pub(crate) fn is_full(&self) -> bool {
+        self.room.load(Ordering::SeqCst) <= 0
+    }
+
+    /// There is room again.
+    pub(crate) fn has_room(&self) {
+        self.room.store(i64::MAX, Ordering::SeqCst);
+    }
+
+    /// The power goes now.
+    pub(crate) fn dies(&self) {
+        self.switch.store(0, Ordering::SeqCst);
+    }
+
     /// The switch is left alone from here on.
     pub(crate) fn lives_on(&self) {
         self.switch.store(i64::MAX, Ordering::SeqCst);
@@ -86,6 +112,13 @@ impl Computer {
     /// What is there when the power is back.
     pub(crate) fn restarted(&self, unsynced: Unsynced, random: &mut Random) -> Self {
         let mut left = |disk: &Arc<One>| {
+            // By the place of a piece and how often it was written, whatever was written in between.
+            let (seed, mut written) = (random.next(), BTreeMap::<u64, u64>::new());
+            let mut stays = |at: u64| {
+                let times = written.entry(at).or_default();
+                *times += 1;
+                Random::new(seed ^ at.rotate_left(17) ^ times.rotate_left(51)).once_in(2)
+            };
             let platter = disk.lock();
             let mut bytes = platter.durable.clone();
             for change in &platter.pending {
@@ -94,8 +127,9 @@ impl Computer {
                     (Unsynced::Kept, _) | (Unsynced::Torn, None) => apply(&mut bytes, change),
                     (Unsynced::Torn, Some(data)) => {
                         for (n, piece) in data.chunks(PIECE_BYTES).enumerate() {
-                            if random.once_in(2) {
-                                apply(&mut bytes, &(change.0 + (PIECE_BYTES * n) as u64, Some(piece.to_vec())));
+                            let at = change.0 + (PIECE_BYTES * n) as u64;
+                            if stays(at) {
+                                apply(&mut bytes, &(at, Some(piece.to_vec())));
                             }
                         }
                     }
@@ -134,11 +168,25 @@ impl One {
         }
     }
 
-    fn change(&self, change: (u64, Option<Vec<u8>>)) -> io::Result<()> {
-        let mut platter = self.alive()?;
+    fn may_change(&self) -> io::Result<()> {
+        self.room_left.fetch_sub(1, Ordering::SeqCst);
+        match self.room_left.load(Ordering::SeqCst) > 0 {
+            true => Ok(()),
+            false => Err(io::ErrorKind::StorageFull.into()),
+        }
+    }
+
+    fn change(&self, (offset, data): (u64, Option<Vec<u8>>)) -> io::Result<()> {
+        let (mut platter, taken) = (self.alive()?, self.may_change());
+        let change = match data {
+            // Of a write that is refused a part may have got there.
+            Some(data) if taken.is_err() => (offset, Some(data[..data.len() / 2 / PIECE_BYTES * PIECE_BYTES].to_vec())),
+            None if taken.is_err() => return taken,
+            data => (offset, data),
+        };
         apply(&mut platter.now, &change);
         platter.pending.push(change);
-        Ok(())
+        taken
     }
 }
 
@@ -160,10 +208,11 @@ impl Disk for One {
 
     fn sync(&self) -> io::Result<()> {
         self.syncs_left.fetch_sub(1, Ordering::SeqCst);
-        let mut platter = self.alive()?;
+        let (mut platter, taken) = (self.alive()?, self.may_change());
         let Platter { durable, pending, .. } = &mut *platter;
-        pending.drain(..).for_each(|change| apply(durable, &change));
-        Ok(())
+        // As systems do: what a refused sync did not bring to the disk no later one does, though it can still be read.
+        pending.drain(..).filter(|_| taken.is_ok()).for_each(|change| apply(durable, &change));
+        taken
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

@@ -35,7 +35,7 @@ pub(crate) struct Shown {
 pub(crate) fn shown(profile: &Profile) -> Shown {
     let (mut valid, mut invalid) = (BTreeMap::new(), BTreeMap::new());
     for (word, it) in &profile.records {
-        let line = (profile.shown(it.tag), it.place, it.successor);
+        let line = (profile.shown(it.tag), it.place, profile.successor(*word));
         let lines = if profile.is_valid(*word) { &mut valid } else { &mut invalid };
         lines.insert(*word, line);
     }

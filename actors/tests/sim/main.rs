@@ -3,7 +3,7 @@
 //!
 //! Everything is done on one thread, in an order that the seed decides: the runtime has one thread and a clock that stands, what
 //! blocks is done in line, and the log's writer has its turns from here. Ids, which are random, are compared by nothing.
-//! `MEMLOG_SIM_SEEDS` says how many seeds are run, `MEMLOG_SIM_SEED` which one alone.
+//! `MEMLOG_SIM_SEEDS` says how many seeds are run, `MEMLOG_SIM_SEED` which one alone, `MEMLOG_SIM_STEPS` how long their histories are.
 //!
 //! To add a command: a line in `command`, what it does to the plain model in `plain`, and when it is sent in `plan`; what can be read
 //! of it in `look`.
@@ -29,9 +29,12 @@ use std::{
 
 use run::history;
 
+/// What runs it.
+const COMMAND: &str = "cargo test -p memlog-actors --test sim every_seed -- --nocapture";
 /// Seeds of an ordinary run.
 const SEEDS: u64 = 200;
 
+/// What the environment says.
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|given| given.parse().unwrap_or_else(|_| panic!("{name} is no number: {given}")))
 }
@@ -55,7 +58,10 @@ fn every_seed_is_explained_by_the_plain_model() {
             }
             match catch_unwind(AssertUnwindSafe(|| history(seed))) {
                 Ok(trace) => println!("seed {seed}: trace {}", trace.hash()),
-                Err(_) => failed.push(seed),
+                Err(_) => {
+                    println!("seed {seed} failed; alone again: MEMLOG_SIM_SEED={seed} {COMMAND}");
+                    failed.push(seed);
+                }
             }
         }
     };
@@ -63,7 +69,7 @@ fn every_seed_is_explained_by_the_plain_model() {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("joined")).collect()
     });
-    assert!(failed.is_empty(), "run one again with MEMLOG_SIM_SEED: {failed:?}");
+    assert!(failed.is_empty(), "seeds {failed:?} failed; one alone: MEMLOG_SIM_SEED={} {COMMAND}", failed[0]);
 }
 
 // A seed that fails is of use only if it fails again.

@@ -70,12 +70,8 @@ fn after(world: &World, made: &Made, now: i64, dead: bool, alone: bool) -> Vec<W
                 Err(Error { kind: Kind::Unavailable | Kind::Timeout, .. }) if dead => {
                     world.whatever_came_of(command, *key, now)
                 }
-                // Shed, or what it was about went away meanwhile: nothing is stored, but what it opened on its way stays.
-                Err(Error { kind: Kind::Unavailable, .. }) if !alone => {
-                    let mut may = world.whatever_came_of(command, *key, now);
-                    may.retain(|it| it.keys == world.keys && *it != next || it == world);
-                    may
-                }
+                // Shed, or what it was about went away meanwhile, perhaps only after it was done; asked again, it says which.
+                Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(command, *key, now),
                 heard if agrees(command, &outcome, replayed, heard) => vec![next],
                 _ => Vec::new(),
             }

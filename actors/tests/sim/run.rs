@@ -22,7 +22,8 @@ use super::{
     trace::Trace,
 };
 
-const STEPS: usize = 45;
+/// Steps of a history, unless `MEMLOG_SIM_STEPS` says how many.
+const STEPS: usize = 80;
 /// Idle looks of the driver, a millisecond of simulated time each, after which a call is taken for hung.
 pub(crate) const IDLE_MAX: usize = 3_000;
 
@@ -83,7 +84,7 @@ pub(crate) fn history(seed: u64) -> Trace {
         answers: BTreeMap::new(),
         moments: Vec::new(),
         trace: Trace::new(seed),
-        steps: STEPS,
+        steps: super::number("MEMLOG_SIM_STEPS").map_or(STEPS, |steps| steps as usize),
         died: false,
     };
     while run.steps > 0 {
@@ -100,7 +101,6 @@ pub(crate) fn history(seed: u64) -> Trace {
 impl Run {
     fn between_lives(&mut self, end: End) {
         let unsynced = [Unsynced::Lost, Unsynced::Kept, Unsynced::Torn][self.random.below(3)];
-        self.died = self.computer.is_dead();
         let erased = (!self.died).then(|| self.computer.erased_for_good());
         self.trace.say(format_args!("{end:?}, {unsynced:?}, dead {}", self.died));
         assert!(!self.computer.holds(b"tells of zq"), "a text lies on a disk in plain");
@@ -122,7 +122,12 @@ impl Run {
         let options = Options {
             data_dir: self.folder.path().to_owned(),
             vault_dir: None,
-            limits: Limits { entity_idle_ms_max: 2_000, views_idle_ms_max: 600_000, ..Limits::default() },
+            limits: Limits {
+                entity_idle_ms_max: 2_000,
+                views_idle_ms_max: 600_000,
+                clock_jump_wait_ms: 0,
+                ..Limits::default()
+            },
             embedder: self.embedder.clone(),
             extractor: Arc::new(Facts),
             narrator: None,
@@ -133,6 +138,7 @@ impl Run {
             Ok(system) => system,
             Err(error) => {
                 assert!(self.computer.is_dead(), "not started: {error}");
+                self.died = true;
                 return End::Cut;
             }
         };
@@ -146,7 +152,7 @@ impl Run {
             }
             self.steps -= 1;
             if let Some(end) = self.step(&system).await {
-                return if end == End::Stopped { self.stop(system).await } else { end };
+                return if end == End::Stopped { self.stop(system).await } else { self.cut(system).await };
             }
         }
     }
@@ -187,7 +193,17 @@ impl Run {
             async move { system.stop().await }
         });
         self.until(&system, || stopping.is_finished()).await;
+        self.died = self.computer.is_dead();
         End::Stopped
+    }
+
+    /// Whatever it still does reaches no disk: it is only told to stop so that its memory is free again.
+    async fn cut(&mut self, system: System) -> End {
+        let died = self.computer.is_dead();
+        self.computer.dies();
+        self.stop(system).await;
+        self.died = died;
+        End::Cut
     }
 
     /// The clock goes on; never to where something is just ending, since a call takes some moments itself.
@@ -229,7 +245,7 @@ impl Run {
     }
 
     /// Gives the writer its turns, and everybody else theirs, until it is so.
-    async fn until(&mut self, system: &System, done: impl Fn() -> bool) {
+    pub(crate) async fn until(&mut self, system: &System, done: impl Fn() -> bool) {
         let mut looks = 0;
         while !done() && looks < IDLE_MAX {
             idle(1).await;

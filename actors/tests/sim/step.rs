@@ -23,9 +23,11 @@ impl Run {
     /// Some calls at once, and perhaps a cut in their midst.
     pub(crate) async fn calls(&mut self, system: &System) -> Option<End> {
         let calls = self.planned();
-        let cut = self.random.weighted(&[16, 2, 1]);
-        if cut == 1 {
-            self.computer.dies_at_sync(1 + self.random.below(5) as i64);
+        let cut = self.random.weighted(&[16, 2, 1, 1]);
+        match cut {
+            1 => self.computer.dies_at_sync(1 + self.random.below(5) as i64),
+            3 => self.computer.is_full_at(1 + self.random.below(30) as i64),
+            _ => {}
         }
         let turns_max = if cut == 2 { self.random.below(12) } else { usize::MAX };
         let now = self.clock.micros();
@@ -34,6 +36,11 @@ impl Run {
         if !dead {
             self.computer.lives_on();
         }
+        let full = self.computer.is_full();
+        self.computer.has_room();
+        if full && !dead {
+            self.until(system, || system.health().ready).await;
+        }
         let mut made = Vec::new();
         for (call, answered) in calls.into_iter().zip(answers) {
             self.heard(&call, answered.as_ref());
@@ -41,8 +48,13 @@ impl Run {
             self.trace.say(format_args!("{}", trace::line(&call, answered.as_ref())));
             made.push(Made { call, answered, words });
         }
-        let after = orders::explained(&self.worlds, &made, now, dead);
-        assert!(!after.is_empty(), "no order explains it:\n{}\n{:#?}", self.trace.tail(), self.worlds);
+        let after = orders::explained(&self.worlds, &made, now, dead || full);
+        let told =
+            || made.iter().map(|one| format!("{:?}: {:?}", one.call, one.answered)).collect::<Vec<_>>().join("\n");
+        if full {
+            self.trace.say(format_args!("there was no room"));
+        }
+        assert!(!after.is_empty(), "no order explains it:\n{}\n{}\n{:#?}", self.trace.tail(), told(), self.worlds);
         self.worlds = after;
         if dead || cut == 2 {
             return Some(End::Cut);

@@ -14,7 +14,7 @@ pub(crate) struct Trace {
 }
 
 /// Lines that are shown of a run that failed.
-const TAIL: usize = 60;
+const TAIL: usize = 160;
 
 impl Trace {
     pub(crate) fn new(seed: u64) -> Self {

@@ -1,6 +1,6 @@
 //! A profile: who speaks, what was said in which session, what is remembered of it, what still is to be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use memlog_actors::api::error::Kind;
 
@@ -69,8 +69,8 @@ pub(crate) struct Profile {
     pub(crate) records: BTreeMap<Word, Record>,
     pub(crate) places: BTreeMap<Place, Vec<Said>>,
     pub(crate) jobs: Vec<Job>,
-    /// Source, target, kind.
-    pub(crate) links: BTreeSet<(Word, Word, usize)>,
+    /// Source, target, kind, the oldest first.
+    pub(crate) links: Vec<(Word, Word, usize)>,
 }
 
 impl Profile {
@@ -165,7 +165,8 @@ impl Profile {
             }
             Command::Link { source, target, kind, .. } => self.link(place, (*source, *target, *kind)),
             Command::Unlink { source, target, kind, .. } => {
-                let there = self.links.remove(&(*source, *target, *kind));
+                let at = self.links.iter().position(|link| *link == (*source, *target, *kind));
+                let there = at.map(|at| self.links.remove(at)).is_some();
                 Ok(Told::Number("/deleted", there.into()))
             }
             Command::DropMessage { word, .. } => {
@@ -218,7 +219,7 @@ impl Profile {
         (record.superseded, record.successor) = (true, Some(word));
         let new = Record { source: None, superseded: false, successor: None, ..record.clone() };
         self.records.insert(word, new);
-        self.links.insert((word, old, SUPERSEDED));
+        self.links.push((word, old, SUPERSEDED));
         Ok(Told::Record(word))
     }
 
@@ -249,9 +250,11 @@ impl Profile {
         }
         let reverse = self.links.iter().any(|(from, to, _)| (*from, *to) == (target, source));
         let again = kind == 0 && self.links.contains(&(source, target, SUPERSEDED));
-        if reverse || again || !self.links.insert((source, target, kind)) {
+        let link = (source, target, kind);
+        if reverse || again || self.links.contains(&link) {
             return Err(Kind::Conflict);
         }
+        self.links.push(link);
         Ok(Told::Done)
     }
 
@@ -280,8 +283,17 @@ impl Profile {
     }
 
     pub(crate) fn is_valid(&self, word: Word) -> bool {
-        let holds = self.records.get(&word).is_some_and(|record| !record.superseded);
-        holds && !self.links.iter().any(|(_, target, kind)| *target == word && *kind < 2)
+        self.records.get(&word).is_some_and(|record| !record.superseded && self.invalidator(word).is_none())
+    }
+
+    /// The record that took its place: the one it was superseded by, if that is still there, else what a link names.
+    pub(crate) fn successor(&self, word: Word) -> Option<Word> {
+        let record = self.records.get(&word)?;
+        if record.superseded { record.successor } else { self.invalidator(word) }
+    }
+
+    fn invalidator(&self, word: Word) -> Option<Word> {
+        self.links.iter().find(|(_, target, kind)| *target == word && *kind < 2).map(|(source, ..)| *source)
     }
 
     fn says(&self, word: Word, who: Option<usize>) -> bool {
