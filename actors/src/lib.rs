@@ -30,6 +30,7 @@
 
 pub mod api;
 pub mod bench;
+mod blocking;
 pub mod domain;
 pub mod entity;
 pub mod extract;

@@ -199,7 +199,8 @@ impl<A: Aggregate> Directory<A> {
     /// All of them, when the system stops; from here on nobody wakes.
     pub async fn sleep_all(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        let streams: Vec<_> = self.cells.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect();
+        let mut streams: Vec<_> = self.cells.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect();
+        streams.sort_unstable();
         for stream in streams {
             self.sleep(stream).await;
         }

@@ -90,7 +90,7 @@ impl<A: Aggregate> Actor for Entity<A> {
     type Error = WakeFailed;
 
     async fn on_start(wake: Wake, _: ActorRef<Self>) -> Result<Self, WakeFailed> {
-        let replayed = tokio::task::spawn_blocking(move || Self::replay(wake)).await;
+        let replayed = crate::blocking::run(move || Self::replay(wake)).await;
         replayed.map_err(|error| WakeFailed(error.to_string()))?
     }
 

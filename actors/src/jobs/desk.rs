@@ -80,6 +80,7 @@ impl Inner {
     async fn open_job(&self, job: JobId) -> Option<Ticket> {
         let mut stopping = self.stopping.subscribe();
         tokio::select! {
+            biased;
             () = self.promises.noted(self.environment.log.head()) => {}
             // Nothing is noted any more, and what a worker has in its hands was noted before.
             _ = stopping.wait_for(|stopping| *stopping) => {}
@@ -126,7 +127,7 @@ impl Inner {
     async fn prepared(self: &Arc<Self>, ticket: Ticket) -> Result<Assignment, Unprepared> {
         let views = self.job_views(ticket.place).await.map_err(Unprepared::Closed)?;
         let inner = Arc::clone(self);
-        let preparing = tokio::task::spawn_blocking(move || inner.prepare(&views, ticket.job));
+        let preparing = crate::blocking::run(move || inner.prepare(&views, ticket.job));
         preparing.await.unwrap_or(Err(Unprepared::Failed(ExtractFailed::lasting("preparation_panicked"))))
     }
 
@@ -134,7 +135,7 @@ impl Inner {
         let Some(ticket) = self.open_job(job).await else { return Ok(None) };
         let views = self.job_views(ticket.place).await?;
         let inner = Arc::clone(self);
-        let preparing = tokio::task::spawn_blocking(move || inner.session_for(&views, job));
+        let preparing = crate::blocking::run(move || inner.session_for(&views, job));
         match preparing.await {
             Ok(Ok(session)) => Ok(session),
             Ok(Err(Unprepared::Closed(closed))) => Err(closed),
@@ -187,7 +188,7 @@ impl Inner {
         let comparing = {
             let finding = Arc::clone(&finding);
             let views = Arc::clone(&views);
-            tokio::task::spawn_blocking(move || inner.against_views(place, job, &views, &finding, &prints))
+            crate::blocking::run(move || inner.against_views(place, job, &views, &finding, &prints))
         };
         let Ok((said, known)) = comparing.await else {
             // It would panic the next time, too.

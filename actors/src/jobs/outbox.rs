@@ -106,7 +106,7 @@ impl Outbox {
     /// The next events; afterwards the namespaces of what they promise are known.
     async fn page(&mut self) -> Result<Vec<Stored>, Error> {
         let (log, at, mut known) = (self.log.clone(), self.at, mem::take(&mut self.namespaces));
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = crate::blocking::run(move || {
             let page = log.tail(at, PAGE_EVENTS);
             if known.len() >= NAMESPACES_MAX {
                 known.clear();

@@ -65,7 +65,7 @@ impl Worker {
             return Ok(None);
         };
         let extractor = Arc::clone(&self.extractor);
-        let extracting = tokio::task::spawn_blocking(move || extractor.extract(&work));
+        let extracting = crate::blocking::run(move || extractor.extract(&work));
         // A panic in an extractor is a failure of this job alone.
         let panicked = |_| ExtractFailed::lasting("extractor_panicked");
         let tried = with_progress(delivery, extracting).await.map_err(panicked).flatten();
@@ -83,7 +83,7 @@ impl Worker {
         let narrator = Arc::clone(self.narrator.as_ref()?);
         let session = with_progress(delivery, self.desk.session(delivery.job())).await.ok().flatten()?;
         let (changes, speakers_gone) = (session.changes, session.speakers_gone);
-        let writing = tokio::task::spawn_blocking(move || narrator.summarise(&session));
+        let writing = crate::blocking::run(move || narrator.summarise(&session));
         match with_progress(delivery, writing).await.ok()? {
             Ok(text) => Some(Summary { text, changes, speakers_gone }),
             Err(failed) => {

@@ -130,14 +130,14 @@ impl System {
             return self.profile_events(place, filter, limit).await;
         }
         let (system, context) = (self.clone(), context.clone());
-        let told = tokio::task::spawn_blocking(move || system.all_events(&context, &filter, limit)).await;
+        let told = crate::blocking::run(move || system.all_events(&context, &filter, limit)).await;
         told.map_err(panicked)?
     }
 
     /// Ascending events of one profile, found where it lies.
     pub(crate) async fn profile_events(&self, place: Place, filter: Filter, limit: usize) -> Result<Vec<Event>, Error> {
         let system = self.clone();
-        let told = tokio::task::spawn_blocking(move || {
+        let told = crate::blocking::run(move || {
             let log = &system.inner.environment.log;
             let all: Result<Vec<Stored>, _> = log.scope(place.key.partition, place.key.scope).collect();
             let mut all = all.map_err(broken)?;
@@ -229,7 +229,7 @@ impl System {
     pub async fn audit_verify(&self, context: &Context, request: Verify) -> Result<Answer<Verified>, Error> {
         validate::context(&self.inner, context)?;
         let log = self.inner.environment.log.clone();
-        let verified = tokio::task::spawn_blocking(move || {
+        let verified = crate::blocking::run(move || {
             let expect = request.expect.as_ref().map(expected).transpose()?;
             Ok(told(log.verify(expect).map_err(broken)?))
         })
@@ -258,7 +258,7 @@ impl System {
     pub async fn audit_stats(&self, context: &Context, _: Stats) -> Result<Answer<Counted>, Error> {
         validate::context(&self.inner, context)?;
         let (system, context) = (self.clone(), context.clone());
-        let counted = tokio::task::spawn_blocking(move || system.count(&context)).await;
+        let counted = crate::blocking::run(move || system.count(&context)).await;
         counted.map_err(panicked)?.map(Answer::fresh)
     }
 

@@ -66,7 +66,7 @@ impl System {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = crate::blocking::run(work).await;
     done.unwrap_or_else(|_| Err("it failed inside; the log says where".to_owned()))
 }
 

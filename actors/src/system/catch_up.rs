@@ -34,12 +34,14 @@ pub(super) async fn run(inner: Arc<Inner>) {
     let Some(embed) = inner.registry.embed() else { return };
     let mut stopping = inner.stopping.subscribe();
     tokio::select! {
+        biased;
         () = tokio::time::sleep(BEGIN_AFTER) => {}
         _ = stopping.wait_for(|stopping| *stopping) => return,
     }
     let walking =
         CatchUp { inner: &inner, embed, until: inner.environment.log.head(), met: HashSet::new(), documents: 0 };
     tokio::select! {
+        biased;
         walked = walking.run() => {
             if let Err(reason) = walked {
                 tracing::warn!(reason, "profiles that nobody uses are embedded when they are next used");
@@ -129,7 +131,7 @@ impl CatchUp<'_> {
         read: impl FnOnce(&Log) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, String> {
         let log = self.inner.environment.log.clone();
-        let reading = tokio::task::spawn_blocking(move || read(&log)).await;
+        let reading = crate::blocking::run(move || read(&log)).await;
         // The message of a panic may hold content.
         reading.map_err(|_| "reading the log failed inside".to_owned())?.map_err(|error| error.to_string())
     }

@@ -115,7 +115,7 @@ impl System {
         }
         let (log, place, saying) = (self.inner.environment.log.clone(), *place, saying.clone());
         let looked_at = Arc::clone(&views);
-        let found = tokio::task::spawn_blocking(move || {
+        let found = crate::blocking::run(move || {
             let state = looked_at.read();
             let found = same_record(&log, &place, &state, &saying, now)?;
             Ok(found.and_then(|(doc, words)| Some((state.catalog.doc(doc)?.id, words))))

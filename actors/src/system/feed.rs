@@ -114,7 +114,7 @@ impl Feed {
     /// Notes that all that [`Feed::next`] gave has been told, so that the next feed does not tell it again.
     pub async fn note(&self) {
         let (log, told) = (self.system.inner.environment.log.clone(), self.told.load(Ordering::Relaxed));
-        let noted = tokio::task::spawn_blocking(move || log.set_checkpoint(CHECKPOINT, Position(told))).await;
+        let noted = crate::blocking::run(move || log.set_checkpoint(CHECKPOINT, Position(told))).await;
         if let Ok(Err(error)) = noted {
             tracing::warn!(%error, "some events will be told to the change feed again");
         }
@@ -123,7 +123,7 @@ impl Feed {
     async fn read(&mut self) -> Result<(), Error> {
         let log = self.system.inner.environment.log.clone();
         let at = self.at;
-        let read = tokio::task::spawn_blocking(move || {
+        let read = crate::blocking::run(move || {
             let page = log.tail(at, PAGE_EVENTS)?;
             let last = page.last().map(|event| event.head.position);
             // What was read before this page has been told.

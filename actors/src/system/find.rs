@@ -235,7 +235,7 @@ impl System {
     async fn time_of(&self, seen: &Seen, words: &str, asked: &Asked) -> Result<Option<Timestamp>, Error> {
         let prepared = self.prepared(seen, words, asked.reference).await?;
         let (seen, filter) = (seen.clone(), asked.filter.clone());
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = crate::blocking::run(move || {
             seen.read(|state| {
                 let hits = prepared.best(state, &filter, Breadth::Low, 1)?;
                 let found = hits.first().and_then(|hit| state.catalog.doc(hit.doc));
@@ -260,7 +260,7 @@ impl System {
             parts.push(self.prepared(&seen, part, asked.reference).await?);
         }
         let mode = prepared.mode();
-        let ranked = tokio::task::spawn_blocking(move || {
+        let ranked = crate::blocking::run(move || {
             let found = seen.read(|state| {
                 let hits = prepared.best_with(&parts, state, &asked.filter, asked.breadth, asked.limit)?;
                 Ok::<_, Error>((hits, state.catalog.position.0))

@@ -223,6 +223,7 @@ impl System {
         let mut stopping = self.inner.stopping.subscribe();
         let late = |_| Error::timeout("the extraction is not done yet; it goes on").with("field", "timeout_s");
         tokio::select! {
+            biased;
             settled = tokio::time::timeout(timeout, self.settled(place, jobs)) => settled.map_err(late)?,
             // No job is done any more before the next start.
             _ = stopping.wait_for(|stopping| *stopping) => Err(Error::unavailable("memlog is shutting down", RETRY_MS)),

@@ -37,6 +37,7 @@ pub(super) async fn run(inner: Arc<Inner>) {
     };
     for look in 0_u64.. {
         tokio::select! {
+            biased;
             () = tokio::time::sleep(LOOK_EVERY) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
@@ -119,7 +120,7 @@ impl Purger {
 
     /// Hands itself back: the work is done on a blocking thread.
     async fn look(mut self, sweep: bool, now: Micros) -> Result<Self, String> {
-        let looked = tokio::task::spawn_blocking(move || {
+        let looked = crate::blocking::run(move || {
             if sweep && let Err(error) = self.log.sweep(now) {
                 tracing::warn!(%error, "rows whose time is over were not swept");
             }

@@ -27,7 +27,7 @@ impl System {
     /// Looks at the newest messages and memories.
     pub async fn languages(&self) -> Result<Languages, Error> {
         let log = self.inner.environment.log.clone();
-        let looking = tokio::task::spawn_blocking(move || newest(&log));
+        let looking = crate::blocking::run(move || newest(&log));
         looking.await.map_err(panicked)?.map_err(broken)
     }
 }

@@ -96,7 +96,7 @@ impl System {
     /// The places of all living profiles, or registries, by the first event that they begin with.
     async fn all_begun_by(&self, begins: fn(&Facts) -> bool) -> Result<Vec<Place>, Error> {
         let log = self.inner.environment.log.clone();
-        let found = tokio::task::spawn_blocking(move || {
+        let found = crate::blocking::run(move || {
             let (mut at, mut places) = (Position(0), Vec::new());
             loop {
                 let page = log.tail(at, PAGE_EVENTS)?;

@@ -123,7 +123,7 @@ impl System {
         let sources: Vec<_> = candidates.iter().map(source).collect();
         let (found, text) = (sources.len(), query.to_owned());
         let question = Question { text, asked_on, sources, sentences_max: length.sentences_max() };
-        let answering = tokio::task::spawn_blocking(move || narrator.answer(&question));
+        let answering = crate::blocking::run(move || narrator.answer(&question));
         let sentences = match answering.await.ok()? {
             Ok(sentences) => sentences,
             Err(failed) => {

@@ -214,7 +214,7 @@ impl System {
     /// A model may be asked, so no thread of the runtime waits for it.
     async fn classified(&self, content: &str) -> Result<(RecordType, String), Error> {
         let (extractor, content) = (Arc::clone(&self.inner.extractor), content.to_owned());
-        tokio::task::spawn_blocking(move || extractor.classify(&content)).await.map_err(broken)
+        crate::blocking::run(move || extractor.classify(&content)).await.map_err(broken)
     }
 
     pub(super) async fn speaker_for(&self, place: &Place, name: Option<&str>) -> Result<Option<SpeakerId>, Error> {

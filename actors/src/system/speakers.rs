@@ -7,7 +7,7 @@ use memlog_events::ids::{Micros, SpeakerId};
 use super::{
     System,
     command::{Begun, refused},
-    lookup::by,
+    lookup::{by, gone},
     past::{Moment, Seen},
     records::{Shown, is_record},
     validate,
@@ -79,8 +79,9 @@ impl System {
         let speakers_max = self.limits().speakers_max;
         let command = AddSpeaker { name: name.clone(), speakers_max, by: by(context) };
         self.inner.profiles.execute(place, command, once.key).await.map_err(refused)?;
-        let speaker = self.speaker_at(place, Moment::Now, &name).await?;
-        Ok(Answer::fresh(Added { speaker: speaker.ok_or_else(|| unknown(&name))? }))
+        // Taken away again by somebody else already, perhaps with the profile.
+        let speaker = self.speaker_at(place, Moment::Now, &name).await?.ok_or_else(gone)?;
+        Ok(Answer::fresh(Added { speaker }))
     }
 
     async fn speaker_at(&self, place: Place, moment: Moment, name: &str) -> Result<Option<Speaker>, Error> {

@@ -9,7 +9,7 @@ use std::{
 
 use memlog_events::{
     ids::Position,
-    log::{CommitNotice, Log, open},
+    log::{CommitNotice, Log, machine::Machine, open},
 };
 use tokio::{
     sync::{Semaphore, watch},
@@ -74,6 +74,25 @@ impl System {
         options.limits.check()?;
         let listeners = Arc::new(Listeners::default());
         let log = open_log(&options, &listeners).await?;
+        Self::start_over(log, listeners, options)
+    }
+
+    /// The same over a machine that is simulated, on a runtime of one thread: nothing happens beside it, and nothing becomes
+    /// durable before the log's writer has its [`System::turn`].
+    pub async fn start_on(machine: Machine, options: Options) -> Result<Self, StartError> {
+        options.limits.check()?;
+        let listeners = Arc::new(Listeners::default());
+        let opened = Log::open_on(machine, log_options(&options, &listeners));
+        let log = opened.map_err(|error| not_opened(options.data_dir.clone(), error))?;
+        Self::start_over(log, listeners, options)
+    }
+
+    /// One commit of the log's writer, where nobody else gives it its turns; false if nothing waits for it.
+    pub fn turn(&self) -> bool {
+        self.inner.environment.log.turn()
+    }
+
+    fn start_over(log: Log, listeners: Arc<Listeners>, options: Options) -> Result<Self, StartError> {
         let Options { limits, embedder, extractor, narrator, clock, queue, .. } = options;
         let has_model = embedder.is_some();
         let embed = embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, &limits)).transpose()?;
@@ -150,7 +169,7 @@ impl System {
         inner.notebooks.sleep_all().await;
         inner.notes.sleep_all().await;
         let inner = Arc::clone(inner);
-        let closed = tokio::task::spawn_blocking(move || {
+        let closed = crate::blocking::run(move || {
             // While the log still takes the vectors that were just made.
             if let Some(embed) = inner.registry.embed() {
                 embed.close();
@@ -165,23 +184,33 @@ impl System {
     }
 }
 
+fn log_options(options: &Options, listeners: &Arc<Listeners>) -> open::Options {
+    let told = Arc::clone(listeners);
+    open::Options {
+        vault_dir: options.vault_dir.clone(),
+        on_commit: Some(Arc::new(move |notice| told.tell(notice))),
+        ..open::Options::new(&options.data_dir)
+    }
+}
+
+fn not_opened(path: PathBuf, error: open::Error) -> StartError {
+    match error {
+        open::Error::InUse { .. } => StartError::InUse(path),
+        other => StartError::Log { path, reason: other.to_string() },
+    }
+}
+
 async fn open_log(options: &Options, listeners: &Arc<Listeners>) -> Result<Log, StartError> {
     let path = options.data_dir.clone();
     let late = Instant::now() + RELEASE_WAIT_MAX;
     loop {
-        let told = Arc::clone(listeners);
-        let log_options = open::Options {
-            vault_dir: options.vault_dir.clone(),
-            on_commit: Some(Arc::new(move |notice| told.tell(notice))),
-            ..open::Options::new(&path)
-        };
-        let opened = tokio::task::spawn_blocking(move || Log::open(log_options)).await;
+        let log_options = log_options(options, listeners);
+        let opened = crate::blocking::run(move || Log::open(log_options)).await;
         let opened = opened.map_err(|error| StartError::Log { path: path.clone(), reason: error.to_string() })?;
         match opened {
             Ok(log) => return Ok(log),
             Err(open::Error::InUse { .. }) if Instant::now() < late => tokio::time::sleep(RELEASE_LOOK_EVERY).await,
-            Err(open::Error::InUse { .. }) => return Err(StartError::InUse(path)),
-            Err(other) => return Err(StartError::Log { path, reason: other.to_string() }),
+            Err(error) => return Err(not_opened(path, error)),
         }
     }
 }
@@ -201,6 +230,7 @@ impl System {
         let (head, mut stopping) = (inner.head.subscribe(), inner.stopping.subscribe());
         tasks.spawn(async move {
             tokio::select! {
+                biased;
                 () = outbox.run(head) => {}
                 _ = stopping.wait_for(|stopping| *stopping) => {}
             }

@@ -40,7 +40,7 @@ impl System {
         let place = self.inner.profile(context, &request.profile)?;
         let seen = self.views_at(place, moment).await?;
         let system = self.clone();
-        let made = tokio::task::spawn_blocking(move || {
+        let made = crate::blocking::run(move || {
             let input = system.summary_input(&place, &seen, request.session_id.as_deref(), system.now())?;
             Ok(Answer::fresh(Summarised { summary: summary(&input) }))
         });

@@ -192,7 +192,7 @@ impl Registry {
     /// A profile's state as of a position, beside the views that are loaded, and what it takes.
     pub(crate) async fn fold(&self, place: Place, until: Position) -> Result<(State, Counted), NotLoaded> {
         let (log, model, room) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()), self.room.clone());
-        let folded = tokio::task::spawn_blocking(move || {
+        let folded = crate::blocking::run(move || {
             let counted = Counted::nothing(&room.budget);
             let held = (room.budget.max() / HELD_PART).min(HELD_BYTES_MAX);
             let take = |bytes: usize| {

@@ -6,7 +6,7 @@ use memlog_actors::{
 };
 
 use super::{
-    threads::{address, memory},
+    threads::{address, create, memory},
     world::*,
 };
 
@@ -120,6 +120,20 @@ async fn a_repeat_after_everything_is_gone_is_still_answered() {
     assert!(system.profile_delete(&keyed("delete"), delete()).await.expect("again").replayed);
     let listed = system.profile_memories(&acme(), list()).await.expect("the new one stays").reply.memories;
     assert_eq!(listed.len(), 1);
+    system.stop().await;
+}
+
+// An id that the client gave goes with its record; a repeat of the forgetting names it all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forgetting_is_answered_again_in_the_clients_names() {
+    let world = World::new();
+    let system = world.start().await;
+    create(&system).await;
+    system.thread_add_memory(&acme(), memory("mine", "Lives in Porto")).await.expect("stored");
+    for replayed in [false, true] {
+        let forgot = system.profile_forget(&keyed("forget"), forget("mine")).await.expect("forgotten");
+        assert_eq!((forgot.replayed, &forgot.reply.memory.id[..]), (replayed, "mine"));
+    }
     system.stop().await;
 }
 

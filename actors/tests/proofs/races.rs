@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use memlog_actors::{
-    api::{audit, error::Kind, profile::*},
+    api::{Caller, Context, audit, error::Kind, note, profile::*},
     system::System,
 };
 use tokio::task::JoinSet;
@@ -176,6 +176,29 @@ async fn twins_under_one_key_are_one() {
     assert!(answers.iter().all(|(_, id)| *id == answers[0].1));
     let memories = system.profile_memories(&acme(), list()).await.expect("listed").reply.memories;
     assert_eq!(memories.len(), 1);
+    ended("the stop", system.stop()).await;
+}
+
+// The same of what is taken away: nobody hears that there is no such note, since it is the twin that removed it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn twins_that_remove_are_one() {
+    let world = restless();
+    let system = world.start().await;
+    let ann =
+        |context: Context| Context { caller: Caller { user: Some("ann".to_owned()), ..Caller::default() }, ..context };
+    let (name, body) = (Some("A note".to_owned()), Some("<p>Said once</p>".to_owned()));
+    let save = note::MemorySave { name, body, ..Default::default() };
+    let id = system.note_memory_save(&ann(acme()), save).await.expect("saved").reply.note.note.id;
+    let mut twins = JoinSet::new();
+    for _ in 0..30 {
+        let (system, context) = (system.clone(), ann(keyed("once")));
+        twins.spawn(async move {
+            system.note_memory_remove(&context, note::MemoryRemove { id }).await.map(|answer| answer.replayed)
+        });
+    }
+    let answers = ended("a twin", twins.join_all()).await;
+    let first = answers.iter().filter(|answer| matches!(answer, Ok(false))).count();
+    assert!(first == 1 && answers.iter().all(Result::is_ok), "{answers:?}");
     ended("the stop", system.stop()).await;
 }
 

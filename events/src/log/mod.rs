@@ -14,8 +14,10 @@ mod disk;
 mod erasures;
 mod error;
 mod group;
+mod hand;
 mod keep;
 mod limits;
+pub mod machine;
 mod meter;
 pub mod open;
 mod prepare;
@@ -38,7 +40,6 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    thread::{self, JoinHandle},
 };
 
 use redb::{Durability, WriteTransaction};
@@ -61,6 +62,7 @@ pub use read::{ScopeEvents, Sealed, Stored};
 pub use verify::{Break, Report, Stats};
 
 use blobs::Blobs;
+use hand::Hand;
 use meter::Meter;
 use queue::Queue;
 use recover::Failed;
@@ -86,7 +88,7 @@ pub struct Log(Arc<Handle>);
 
 struct Handle {
     core: Arc<Core>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    hand: Hand,
 }
 
 /// What readers, submitters and the writer share.
@@ -249,20 +251,9 @@ impl Core {
 }
 
 impl Handle {
-    fn start(core: Arc<Core>, mut writer: writer::Writer) -> std::io::Result<Self> {
-        let thread = thread::Builder::new().name("memlog-writer".into()).spawn(move || writer.run())?;
-        Ok(Self { core, writer: Mutex::new(Some(thread)) })
-    }
-
     fn close(&self) {
         self.core.queue.close();
-        let Some(thread) = lock(&self.writer).take() else {
-            return;
-        };
-        // The last clone may be dropped by a callback on the writer's own thread, which cannot wait for itself.
-        if thread.thread().id() != thread::current().id() {
-            drop(thread.join());
-        }
+        self.hand.close(&self.core.queue);
     }
 }
 

@@ -22,6 +22,7 @@ use super::{
     blobs::{Blobs, sync_dir},
     directory,
     disk::Disk,
+    hand::Hand,
     meter::Meter,
     recover::{ROOM_FILE, guard},
     rows,
@@ -33,7 +34,7 @@ use super::{
 use crate::{
     head::Head,
     ids::{Micros, PARTITIONS, Partition, Position, Slot, StreamKey, Version},
-    vault::{self, Vault},
+    vault::{self, Random, Vault},
 };
 
 /// The layout of the log as a whole.
@@ -131,10 +132,19 @@ impl Log {
         }
         // Left by a process that ended while it looked whether there is room again.
         drop(fs::remove_file(dir.join(ROOM_FILE)));
-        Self::open_on(disks, options)
+        Self::open_disks(disks, options)
     }
 
-    pub(super) fn open_on(disks: Disks<impl StorageBackend>, options: Options) -> Result<Self, Error> {
+    pub(super) fn open_disks(disks: Disks<impl StorageBackend>, options: Options) -> Result<Self, Error> {
+        Self::open_with(disks, options, Random::system(), Hand::by_thread)
+    }
+
+    pub(super) fn open_with(
+        disks: Disks<impl StorageBackend>,
+        options: Options,
+        random: Random,
+        hand: impl FnOnce(Writer) -> io::Result<Hand>,
+    ) -> Result<Self, Error> {
         // The vault's lock guards the whole opening; redb takes the log's own.
         if let Ok(false) = disks.vault.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
             return Err(Error::InUse(disks.vault_path));
@@ -146,7 +156,7 @@ impl Log {
         let opened = guard(|| {
             let store = Store::open(disk.clone(), cache_bytes);
             Ok(store.map_err(|error| in_use(error, &options.dir)).and_then(|store| {
-                let vault = open_vault(&store.database(), disks.vault, disks.vault_path)?;
+                let vault = open_vault(&store.database(), disks.vault, disks.vault_path, random)?;
                 let found = survey(&store.database())?;
                 Ok((store, vault, found))
             }))
@@ -187,7 +197,8 @@ impl Log {
         let pause = Duration::from_millis(retry_ms);
         let writer =
             Writer { core: Arc::clone(&core), tips: HashMap::new(), end: found.end, pause, doubtful: Vec::new() };
-        Ok(Self(Arc::new(at(&options.dir, Handle::start(core, writer))?)))
+        let hand = at(&options.dir, hand(writer))?;
+        Ok(Self(Arc::new(Handle { core, hand })))
     }
 }
 
@@ -230,20 +241,25 @@ fn in_use(error: DatabaseError, path: &Path) -> Error {
 }
 
 /// Opens the vault that belongs to the log, or makes both know each other if the log is new.
-fn open_vault(database: &Database, disk: Box<dyn StorageBackend>, path: PathBuf) -> Result<Vault, Error> {
+fn open_vault(
+    database: &Database,
+    disk: Box<dyn StorageBackend>,
+    path: PathBuf,
+    random: Random,
+) -> Result<Vault, Error> {
     let Some(installation) = fence(database)? else {
         // Keys are made once the log has begun.
         if disk.len().map_err(vault::Error::Io)? > vault::FIRST_SLOT * vault::SLOT_BYTES as u64 {
             return Err(Error::LogMissing(path));
         }
-        let vault = Vault::open(disk, true)?;
+        let vault = Vault::open(disk, true, random)?;
         begin(database, vault.installation())?;
         return Ok(vault);
     };
     if disk.len().map_err(vault::Error::Io)? == 0 {
         return Err(Error::VaultMissing(path));
     }
-    let vault = Vault::open(disk, false)?;
+    let vault = Vault::open(disk, false, random)?;
     match vault.installation() == installation {
         true => Ok(vault),
         false => Err(Error::WrongVault(path)),

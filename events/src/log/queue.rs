@@ -34,6 +34,24 @@ struct State {
     bytes: usize,
 }
 
+impl State {
+    fn group(&mut self, limits: &Limits) -> Vec<Waiting> {
+        let (mut events, mut bytes) = (0, 0);
+        let mut group = Vec::new();
+        while let Some(next) = self.waiting.front() {
+            events += next.batch.events.len();
+            bytes += next.batch.bytes;
+            let full = events > limits.group_events_max || bytes > limits.group_bytes_max;
+            if full && !group.is_empty() {
+                break;
+            }
+            self.bytes -= next.batch.bytes;
+            group.extend(self.waiting.pop_front());
+        }
+        group
+    }
+}
+
 /// What the writer is to do.
 pub(super) enum Task {
     /// Carry these out: what waits, up to one group.
@@ -85,19 +103,12 @@ impl Queue {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
-        let (mut events, mut bytes) = (0, 0);
-        let mut group = Vec::new();
-        while let Some(next) = state.waiting.front() {
-            events += next.batch.events.len();
-            bytes += next.batch.bytes;
-            let full = events > limits.group_events_max || bytes > limits.group_bytes_max;
-            if full && !group.is_empty() {
-                break;
-            }
-            state.bytes -= next.batch.bytes;
-            group.extend(state.waiting.pop_front());
-        }
-        Task::Group(group)
+        Task::Group(state.group(limits))
+    }
+
+    /// What waits now, up to one group.
+    pub(super) fn waiting(&self, limits: &Limits) -> Vec<Waiting> {
+        lock(&self.state).group(limits)
     }
 
     /// Has the writer look after the log.

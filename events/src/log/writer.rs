@@ -55,6 +55,17 @@ impl Writer {
         }
     }
 
+    /// What waits now, up to one group; false if nothing does. A log that has failed is looked after meanwhile.
+    pub(super) fn turn(&mut self) -> bool {
+        let group = self.core.queue.waiting(&self.core.limits);
+        let any = !group.is_empty();
+        match any {
+            true => self.carry_out(group),
+            false => self.look(),
+        }
+        any
+    }
+
     fn carry_out(&mut self, group: Vec<Waiting>) {
         let failed = self.core.failure();
         let tried = failed.is_none();
@@ -139,7 +150,7 @@ impl Writer {
     }
 
     /// The last act: what was written without a sync of its own gets one.
-    fn rest(&self) {
+    pub(super) fn rest(&self) {
         if self.core.failure().is_some() {
             return;
         }

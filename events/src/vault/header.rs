@@ -2,11 +2,10 @@
 //! the root secret, the rest up to `FIRST_SLOT` are room.
 
 use redb::StorageBackend;
-use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
 use super::{
-    Error, FIRST_SLOT,
+    Error, FIRST_SLOT, Random,
     slot::{self, SLOT_BYTES, State},
 };
 use crate::ids::{Position, Slot};
@@ -48,9 +47,9 @@ pub(super) fn read(disk: &dyn StorageBackend) -> Result<(Header, [u8; 32]), Erro
 }
 
 /// Makes a new vault and syncs it.
-pub(super) fn create(disk: &dyn StorageBackend, random: &SystemRandom) -> Result<(Header, [u8; 32]), Error> {
+pub(super) fn create(disk: &dyn StorageBackend, random: &Random) -> Result<(Header, [u8; 32]), Error> {
     let mut secret = [0; 48];
-    random.fill(&mut secret).map_err(|_| Error::Random)?;
+    random.fill(&mut secret)?;
     let root: [u8; 32] = field(&secret, 0);
     let installation = uuid::Builder::from_random_bytes(field(&secret, 32)).into_uuid();
     disk.set_len(FIRST_SLOT * SLOT_BYTES as u64)?;

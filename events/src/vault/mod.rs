@@ -8,6 +8,7 @@
 mod cache;
 mod header;
 mod keys;
+mod random;
 mod seal;
 mod slot;
 
@@ -21,7 +22,6 @@ use std::{
 };
 
 use redb::StorageBackend;
-use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
 use crate::{
@@ -33,6 +33,7 @@ use cache::Cache;
 use header::Header;
 pub use keys::Key;
 use keys::Roots;
+pub use random::{Fill, Random};
 pub(crate) use slot::{SLOT_BYTES, State};
 
 /// Slots before this one are the vault's own: format, `erased_through`, root secret, room for more.
@@ -94,13 +95,12 @@ pub struct Vault {
     /// Held while slots are overwritten, and while they are copied.
     erasing: Mutex<()>,
     cache: Cache,
-    random: SystemRandom,
+    random: Random,
 }
 
 impl Vault {
     /// Opens the vault, or makes one if the log it belongs to is new.
-    pub fn open(disk: Box<dyn StorageBackend>, fresh: bool) -> Result<Self, Error> {
-        let random = SystemRandom::new();
+    pub fn open(disk: Box<dyn StorageBackend>, fresh: bool, random: Random) -> Result<Self, Error> {
         let (header, root) = match header::read(&*disk) {
             Ok(found) => found,
             // A new log has nothing sealed yet, so a header torn while it was made may be made again.
@@ -199,7 +199,7 @@ impl Vault {
         let mut bytes = Vec::with_capacity((numbers.end - numbers.start) as usize * SLOT_BYTES);
         for number in numbers.clone() {
             let mut key = [0; 32];
-            self.random.fill(&mut key).map_err(|_| Error::Random)?;
+            self.random.fill(&mut key)?;
             bytes.extend_from_slice(&slot::live(Slot(number), &key));
         }
         let end = numbers.end * SLOT_BYTES as u64;

@@ -1,9 +1,6 @@
 //! ChaCha20-Poly1305 (RFC 8439) by `ring`. What is sealed is bound to the event and the stream it belongs to.
 
-use ring::{
-    aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey},
-    rand::SecureRandom,
-};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use uuid::Uuid;
 
 use super::{Error, Key, Vault};
@@ -29,7 +26,7 @@ impl Vault {
             return Ok(None);
         };
         let mut nonce = [0; 12];
-        self.random.fill(&mut nonce).map_err(|_| Error::Random)?;
+        self.random.fill(&mut nonce)?;
         body.reserve_exact(TAG_BYTES);
         cipher(&key)
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad(id, place), body)

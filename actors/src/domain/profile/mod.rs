@@ -68,6 +68,10 @@ impl HoldsRecords for Profile {
         self.slot.is_some() && !self.deleted
     }
 
+    fn is_deleted(&self) -> bool {
+        self.deleted
+    }
+
     fn message_slot(&self, _: MessageId) -> Option<Slot> {
         None
     }

@@ -309,6 +309,8 @@ pub trait HoldsRecords: super::Aggregate {
     fn stream_slot(&self) -> Slot;
     /// Whether it began and was not deleted.
     fn is_open(&self) -> bool;
+    /// Whether it was deleted.
+    fn is_deleted(&self) -> bool;
     /// The slot of a living message.
     fn message_slot(&self, id: MessageId) -> Option<Slot>;
     /// Messages whose time is over.

@@ -62,7 +62,9 @@ impl<A: HoldsRecords> Command<A> for Remember {
         let (mut decision, stream_slot) = if state.is_open() {
             (Decision::nothing(()), state.stream_slot())
         } else {
-            self.open.as_ref().ok_or(Rejection::Gone)?.begin(place, inputs)
+            // A stream is one incarnation: one that ended never begins again.
+            let open = self.open.as_ref().filter(|_| !state.is_deleted());
+            open.ok_or(Rejection::Gone)?.begin(place, inputs)
         };
         let (record, fact, claim) = self.record.clone().saved(stream_slot, place, inputs);
         decision.events.push(fact);
@@ -74,7 +76,12 @@ impl<A: HoldsRecords> Command<A> for Remember {
 
 #[cfg(test)]
 mod tests {
-    use crate::domain::{Rejection, profile::Profile, testing::*, thread::Thread};
+    use crate::domain::{
+        Rejection,
+        profile::Profile,
+        testing::*,
+        thread::{Delete, Thread},
+    };
 
     use super::*;
 
@@ -106,6 +113,16 @@ mod tests {
         let mut given = Story::<Thread>::new();
         given.do_(Remember { open: Some(open("trip")), record: record("Lives in Lisbon") });
         assert_eq!(given.names(), ["thread_created", "saved"]);
+    }
+
+    // Its deletion was acknowledged: nothing may bring it back, or nobody could delete it any more.
+    #[test]
+    fn a_session_that_was_deleted_is_not_opened_again() {
+        let mut given = Story::<Thread>::new();
+        let remember = || Remember { open: Some(open("trip")), record: record("Lives in Lisbon") };
+        given.do_(remember());
+        given.do_(Delete);
+        assert_eq!(given.try_(remember()).expect_err("refused"), Rejection::Gone);
     }
 
     #[test]

@@ -219,6 +219,10 @@ impl HoldsRecords for Thread {
         self.slot.is_some() && !self.deleted
     }
 
+    fn is_deleted(&self) -> bool {
+        self.deleted
+    }
+
     fn message_slot(&self, id: MessageId) -> Option<Slot> {
         self.messages[*self.ordinals.get(&id)? as usize].slot
     }

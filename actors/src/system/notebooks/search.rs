@@ -33,7 +33,7 @@ impl System {
         let seen = self.entries_at(&notebook, moment).await?;
         let system = self.clone();
         let query = Query::new(&request.query);
-        let found = tokio::task::spawn_blocking(move || {
+        let found = crate::blocking::run(move || {
             let entries: Vec<Arc<Entry>> =
                 seen.read(|entries| layers.iter().flat_map(|layer| entries.layer(*layer).cloned()).collect());
             system.best(&notebook, &seen, &entries, &query, limit)

@@ -27,7 +27,7 @@ use crate::{
         Place, Rejection,
         notes::{Numbered, Placing, RemoveNote, Role, SaveNote, Texts},
     },
-    entity::{Failure, Key},
+    entity::Failure,
     limits::{CATEGORY_CHARS_MAX, NOTE_NAME_CHARS_MAX},
     view::notes::Board,
 };
@@ -177,12 +177,13 @@ impl System {
 
     async fn remove_note(&self, context: &Context, number: u64, role: Role) -> Result<Answer<Shown>, Error> {
         validate::context(&self.inner, context)?;
-        let key: Option<Key> = match self.begin::<Numbered>(context).await? {
+        // Held to the end, or a twin would be told that there is no such note.
+        let once = match self.begin::<Numbered>(context).await? {
             Begun::Before(before) => {
                 let reply = self.note_before(context, &before).await?;
                 return Ok(Answer { reply, replayed: true });
             }
-            Begun::Now(once) => once.key,
+            Begun::Now(once) => once,
         };
         let place = self.find_notes(context)?.ok_or_else(|| super::no_note(number))?;
         // What it said is read before it is gone; nobody changes it in between.
@@ -190,7 +191,7 @@ impl System {
         let board = self.board(&place).await?;
         let shown = board.read(|board| self.note_shown(&place, board, number))?;
         let (login, by) = (context.caller.user.clone(), by(context));
-        let removed = self.inner.notes.execute(place, RemoveNote { note: number, role, login, by }, key).await;
+        let removed = self.inner.notes.execute(place, RemoveNote { note: number, role, login, by }, once.key).await;
         match (removed, shown) {
             (Ok(_), Some(shown)) => {
                 // It leaves the view now, and not when somebody next reads.

@@ -184,7 +184,7 @@ impl System {
             let hits = search.hits(&here)?;
             system.results(&here, &hits, None)
         };
-        tokio::task::spawn_blocking(searching).await.map_err(panicked)?
+        crate::blocking::run(searching).await.map_err(panicked)?
     }
 }
 

@@ -148,7 +148,7 @@ impl System {
             let shown = rows.into_iter().map(|row| system.shown_image(&here, row, bytes));
             shown.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
         };
-        let images = tokio::task::spawn_blocking(reading).await.map_err(panicked)??;
+        let images = crate::blocking::run(reading).await.map_err(panicked)??;
         Ok(Answer::fresh(Images { images }))
     }
 
@@ -284,7 +284,7 @@ impl System {
             (Some(None), Some(picture)) => Some(self.caption(picture, patience).await),
             (Some(None), None) => {
                 let (inner, stream, it) = (Arc::clone(&self.inner), here.place.key, before.row.it.clone());
-                let reading = tokio::task::spawn_blocking(move || inner.image_bytes(stream, &it));
+                let reading = crate::blocking::run(move || inner.image_bytes(stream, &it));
                 let form = before.row.image.form;
                 match reading.await.map_err(panicked)?? {
                     Some(bytes) => Some(self.caption(&Picture { form, bytes: Arc::from(bytes) }, patience).await),

@@ -277,7 +277,7 @@ impl System {
             }
             Ok(shown)
         };
-        tokio::task::spawn_blocking(reading).await.map_err(panicked)?
+        crate::blocking::run(reading).await.map_err(panicked)?
     }
 
     fn message(&self, here: &Here, row: Row, bytes: &Bytes) -> Result<Option<Message>, Error> {

@@ -211,7 +211,7 @@ impl System {
         let limits = self.limits();
         let bounds = Bounds { bytes_max: limits.image_bytes_max, pixels_max: limits.image_pixels_max };
         let (text, claimed) = (incoming.base64.to_owned(), incoming.mime.map(code));
-        let found = tokio::task::spawn_blocking(move || {
+        let found = crate::blocking::run(move || {
             let bytes: Arc<[u8]> = unpacked(&text, bounds)?.into();
             let form = image::header(&bytes, claimed, bounds)?;
             Ok::<_, Option<Fault>>(Picture { form, bytes })
@@ -228,7 +228,7 @@ impl System {
         let wanted = u32::try_from(pixels / PERMIT_PIXELS + 1).unwrap_or(u32::MAX);
         let _permit = self.inner.decoding.acquire_many(wanted).await.map_err(broken)?;
         let (bytes, form) = (Arc::clone(&picture.bytes), picture.form);
-        let checked = tokio::task::spawn_blocking(move || image::check(&bytes, form));
+        let checked = crate::blocking::run(move || image::check(&bytes, form));
         checked.await.map_err(panicked)?.map_err(|fault| refused(Some(fault)))?;
         Ok(picture)
     }
@@ -238,7 +238,7 @@ impl System {
         let narrator = Arc::clone(self.inner.narrator.as_ref()?);
         let (bytes, mime) = (Arc::clone(&picture.bytes), image::name(picture.form.mime));
         let left = patience.0.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-        let asking = tokio::task::spawn_blocking(move || narrator.caption(&bytes, mime, left));
+        let asking = crate::blocking::run(move || narrator.caption(&bytes, mime, left));
         let told = match tokio::time::timeout_at(patience.0, asking).await.ok()?.ok()? {
             Ok(told) => told,
             Err(failed) => {

@@ -66,7 +66,7 @@ impl System {
         let views = self.views(here.profile).await.ok()?;
         let (log, profile, now) = (self.inner.environment.log.clone(), here.profile, self.now());
         let (stream, content) = (here.place.key.stream, content.to_owned());
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = crate::blocking::run(move || {
             let state: &State = &views.read();
             let catalog = &state.catalog;
             let tag = |it: &Doc| it.speaker.filter(|id| catalog.speaker_name(*id).is_some());
@@ -95,7 +95,7 @@ impl System {
     async fn relations(&self, new: &str, known: Vec<String>) -> Vec<(usize, Relation)> {
         let (narrator, new) = (self.inner.narrator.clone(), new.to_owned());
         let said_at = jiff::Timestamp::from_microsecond(self.now().0).unwrap_or_default();
-        let asking = tokio::task::spawn_blocking(move || {
+        let asking = crate::blocking::run(move || {
             let local = || extract::relate(&new, &known, said_at);
             let Some(narrator) = narrator.as_ref().map(Arc::clone) else { return local() };
             narrator.relate(&new, &known).unwrap_or_else(|failed| {

@@ -69,7 +69,7 @@ impl System {
         });
         let (system, hits) = (self.clone(), answered.hits);
         let reading = move || system.results(&here, &hits, follow.as_ref());
-        let mut results = tokio::task::spawn_blocking(reading).await.map_err(panicked)??;
+        let mut results = crate::blocking::run(reading).await.map_err(panicked)??;
         let fit = fitting(results.iter().map(|result| tokens(&result.formatted())), hard, soft);
         results.truncate(fit);
         let results = results.into_iter().map(|result| result.result).collect();

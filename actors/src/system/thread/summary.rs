@@ -127,7 +127,7 @@ impl System {
         let since = if kept.is_some() { span.told_since(here) } else { span.docs.clone() };
         let lines = self.lines(here, span, since).await?;
         let summarising = move || transcript::summary(&lines, THREAD_SUMMARY_CHARS_MAX);
-        let told = tokio::task::spawn_blocking(summarising).await.map_err(panicked)?;
+        let told = crate::blocking::run(summarising).await.map_err(panicked)?;
         let parts = kept.into_iter().chain(Some(told));
         Ok(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"))
     }
@@ -174,11 +174,11 @@ impl System {
         let (views, number, system) = (Arc::clone(views), here.number, self.clone());
         let reading = {
             let views = Arc::clone(&views);
-            tokio::task::spawn_blocking(move || system.inner.session_through(&views, number, last))
+            crate::blocking::run(move || system.inner.session_through(&views, number, last))
         };
         let Some(session) = reading.await.map_err(panicked)?.map_err(broken)? else { return Ok(None) };
         let (changes, speakers_gone, narrator) = (session.changes, session.speakers_gone, Arc::clone(narrator));
-        let writing = tokio::task::spawn_blocking(move || narrator.summarise(&session));
+        let writing = crate::blocking::run(move || narrator.summarise(&session));
         let text = match writing.await.map_err(panicked)? {
             Ok(text) if is_summary(&text) => text,
             Ok(_) => return Ok(None),

@@ -17,7 +17,7 @@ use memlog_events::{
     ids::{Micros, Scope},
     log::Log,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use self::{
     cache::Cache,
@@ -25,6 +25,7 @@ use self::{
 };
 use super::profile::{Model, ProfileViews};
 use crate::{
+    blocking,
     limits::Limits,
     port::{EmbedFailed, Embedder, Purpose},
 };
@@ -56,6 +57,8 @@ pub struct EmbedQueue {
     model: Model,
     line: Mutex<Line>,
     wake: Condvar,
+    /// The same for the task that stands in for the threads on a runtime of one thread.
+    woken: Notify,
     cache: Cache,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -73,12 +76,17 @@ impl Drop for Hurry<'_> {
 }
 
 impl EmbedQueue {
-    /// Starts the threads.
+    /// Starts the threads; on a runtime of one thread, a task.
     pub fn start(log: Log, embedder: Arc<dyn Embedder>, limits: &Limits) -> std::io::Result<Arc<Self>> {
         let model = Model::of(embedder.as_ref());
         let line = Mutex::new(Line::new(limits.embed_threads, limits.embed_queries_max));
         let (wake, cache) = (Condvar::new(), Cache::new(limits));
-        let queue = Arc::new(Self { log, embedder, model, line, wake, cache, threads: Mutex::default() });
+        let (woken, threads) = (Notify::new(), Mutex::default());
+        let queue = Arc::new(Self { log, embedder, model, line, wake, woken, cache, threads });
+        if blocking::is_alone() {
+            drop(tokio::spawn(Arc::clone(&queue).work_in_turn()));
+            return Ok(queue);
+        }
         for number in 0..limits.embed_threads {
             let worker = Arc::clone(&queue);
             let builder = std::thread::Builder::new().name(format!("memlog-embed-{number}"));
@@ -120,7 +128,7 @@ impl EmbedQueue {
         let (answer, answered) = oneshot::channel();
         let owner = (Arc::clone(&of.namespace), of.place.key.scope);
         self.line().ask(owner, Asked { text: text.to_owned(), purpose, answer })?;
-        self.wake.notify_one();
+        self.wake_one();
         Ok(answered)
     }
 
@@ -146,7 +154,7 @@ impl EmbedQueue {
 
     fn put_into(&self, views: &Arc<ProfileViews>, lane: Lane) {
         if self.line().put(views, lane) {
-            self.wake.notify_one();
+            self.wake_one();
         }
     }
 
@@ -160,12 +168,18 @@ impl EmbedQueue {
     pub fn close(&self) {
         self.line().close();
         self.wake.notify_all();
+        self.woken.notify_one();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             if thread.join().is_err() {
                 tracing::error!("an embedding thread had panicked");
             }
         }
+    }
+
+    fn wake_one(&self) {
+        self.wake.notify_one();
+        self.woken.notify_one();
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {

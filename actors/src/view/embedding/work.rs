@@ -31,6 +31,20 @@ impl EmbedQueue {
         }
     }
 
+    /// The same a piece at a time, between which others have theirs.
+    pub(super) async fn work_in_turn(self: Arc<Self>) {
+        loop {
+            let next = self.line().next();
+            match next {
+                Next::Question(asked) => self.answer(asked),
+                Next::Turn(views, lane) => self.turn(views, lane),
+                Next::Nothing => self.woken.notified().await,
+                Next::Closed => return,
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Waits until there is something to do, or an end.
     fn next(&self) -> Next {
         let mut line = self.line();
@@ -73,7 +87,7 @@ impl EmbedQueue {
         }
         views.finish(done, taken, self.model);
         if self.line().back(views, lane) {
-            self.wake.notify_one();
+            self.wake_one();
         }
     }
 

@@ -167,7 +167,7 @@ impl Notebooks {
             return Ok(view);
         }
         let (loading, log) = (Arc::clone(&view), self.log.clone());
-        let loaded = tokio::task::spawn_blocking(move || loading.catch_up(&log)).await;
+        let loaded = crate::blocking::run(move || loading.catch_up(&log)).await;
         // The message of a panic may hold content.
         loaded.map_err(|_| FAILED.to_owned())?.map_err(|error| error.to_string())?;
         Ok(view)
@@ -176,7 +176,7 @@ impl Notebooks {
     /// What a stream's view was at a position, without what was erased since.
     pub async fn past<V: Folded>(&self, key: StreamKey, until: Position) -> Result<V, String> {
         let log = self.log.clone();
-        let folded = tokio::task::spawn_blocking(move || fold_until(&log, key, until)).await;
+        let folded = crate::blocking::run(move || fold_until(&log, key, until)).await;
         folded.map_err(|_| FAILED.to_owned())?.map_err(|error: Error| error.to_string())
     }
 

@@ -164,7 +164,7 @@ impl Machine {
         let disks = Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") };
         let mut options = Options::new(dir);
         options.limits.retry_ms = 1;
-        let log = Log::open_on(disks, options)?;
+        let log = Log::open_disks(disks, options)?;
         log.0.core.blobs.fault.of(self);
         Ok(log)
     }

@@ -1,0 +1,20 @@
+//! Work that blocks, and who does it: a thread apart, so that no async thread is held up.
+//!
+//! On a runtime of one thread it is done there, a task like any other. That is where a simulation runs: with nobody else at
+//! work, the order of all that happens is the order in which the runtime has its tasks, and one seed is one history. Whatever
+//! blocks for long, and every loop that would be a thread, asks here, or a simulation cannot see it.
+
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    task::JoinHandle,
+};
+
+/// Whether this runtime has one thread, which does everything.
+pub(crate) fn is_alone() -> bool {
+    Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread)
+}
+
+/// Does it, and tells what came of it; a panic of its own is an error to whoever waits.
+pub(crate) fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    if is_alone() { tokio::spawn(async move { work() }) } else { tokio::task::spawn_blocking(work) }
+}

@@ -1,0 +1,244 @@
+//! What can be read, in the words of the plain model.
+
+use std::collections::BTreeMap;
+
+use memlog_actors::{
+    api::{
+        Answer, AsOf, Error, Verb,
+        error::Kind,
+        job, memory, note, profile,
+        record::{Record, Status},
+        speaker, thread, trash,
+    },
+    system::System,
+};
+
+use super::{
+    command::{BOOKS, ENTRIES, Ids, LOGINS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
+    plain::{JobState, Notes, Place, Profile, Said, Shelf},
+};
+
+/// A record as it is listed: speaker, place, successor.
+type Line = (Option<usize>, Option<Place>, Option<Word>);
+
+/// A profile as it is read.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Shown {
+    exists: bool,
+    speakers: Vec<usize>,
+    valid: BTreeMap<Word, Line>,
+    invalid: BTreeMap<Word, Line>,
+    places: BTreeMap<Place, Vec<Word>>,
+    jobs: BTreeMap<JobState, usize>,
+}
+
+pub(crate) fn shown(profile: &Profile) -> Shown {
+    let (mut valid, mut invalid) = (BTreeMap::new(), BTreeMap::new());
+    for (word, it) in &profile.records {
+        let line = (profile.shown(it.tag), it.place, profile.successor(*word));
+        let lines = if profile.is_valid(*word) { &mut valid } else { &mut invalid };
+        lines.insert(*word, line);
+    }
+    let mut speakers: Vec<_> = profile.speakers.iter().map(|(who, registration)| (*registration, *who)).collect();
+    speakers.sort_unstable();
+    let said = |held: &Vec<Said>| held.iter().filter(|said| !said.gone).map(|said| said.word).collect();
+    let mut jobs = BTreeMap::new();
+    profile.jobs.iter().for_each(|job| *jobs.entry(job.state).or_default() += 1);
+    Shown {
+        exists: profile.exists,
+        speakers: speakers.into_iter().map(|(_, who)| who).collect(),
+        valid,
+        invalid,
+        places: profile.places.iter().map(|(place, held)| (*place, said(held))).collect(),
+        jobs,
+    }
+}
+
+/// What is not there is not shown.
+pub(crate) fn found<T>(answer: Result<Answer<T>, Error>) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(answer) => Ok(Some(answer.reply)),
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn place_of(id: &str) -> Option<Place> {
+    let session = SESSIONS.iter().position(|it| *it == id).map(Place::Session);
+    session.or_else(|| THREADS.iter().position(|it| *it == id).map(Place::Thread))
+}
+
+/// Reads; what it learns of ids on its way it keeps.
+pub(crate) struct Reader<'a> {
+    pub(crate) system: &'a System,
+    pub(crate) ids: &'a mut Ids,
+    /// The word of every record and message that was ever seen.
+    pub(crate) words: &'a mut BTreeMap<String, Word>,
+}
+
+impl Reader<'_> {
+    async fn read<V: Verb>(&self, ns: usize, verb: V) -> Result<Option<V::Reply>, Error> {
+        found(verb.run(self.system, &context(ns, None, None)).await)
+    }
+
+    pub(crate) async fn records(
+        &self,
+        p: usize,
+        status: Status,
+        as_of: Option<AsOf>,
+    ) -> Result<Option<Vec<Record>>, Error> {
+        let (ns, name) = PROFILES[p];
+        let (mut all, mut cursor) = (Vec::new(), None);
+        loop {
+            let (profile, status) = (name.to_owned(), Some(status));
+            let page = profile::Memories { profile, status, as_of, cursor, limit: Some(7), ..Default::default() };
+            let Some(page) = self.read(ns, page).await? else { return Ok(None) };
+            all.extend(page.memories);
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(Some(all));
+            }
+        }
+    }
+
+    /// The word of a record, read if it is new.
+    async fn word(&mut self, p: usize, id: &str) -> Result<Word, Error> {
+        if let Some(word) = self.words.get(id) {
+            return Ok(*word);
+        }
+        let (ns, name) = PROFILES[p];
+        let read = self.read(ns, profile::Memory { profile: name.to_owned(), memory_id: id.to_owned(), as_of: None });
+        let content = read.await?.and_then(|it| it.memory.content.flatten()).unwrap_or_default();
+        let word = word_of(&content).unwrap_or_else(|| panic!("{id}, which is listed, says {content:?}"));
+        self.words.insert(id.to_owned(), word);
+        Ok(word)
+    }
+
+    async fn lines(&mut self, p: usize, status: Status) -> Result<Option<BTreeMap<Word, Line>>, Error> {
+        let Some(records) = self.records(p, status, None).await? else { return Ok(None) };
+        let mut lines = BTreeMap::new();
+        for record in records {
+            let word = self.word(p, &record.id).await?;
+            self.ids.records.insert(word, record.id.clone());
+            let successor = match &record.superseded_by {
+                Some(id) => Some(self.word(p, id).await?),
+                None => None,
+            };
+            let who = record.speaker.as_ref().and_then(|name| SPEAKERS.iter().position(|it| it == name));
+            let line = (who, record.session_id.as_deref().and_then(place_of), successor);
+            assert_eq!(lines.insert(word, line), None, "twice: {record:?}");
+        }
+        Ok(Some(lines))
+    }
+
+    pub(crate) async fn profile(&mut self, p: usize) -> Result<Shown, Error> {
+        let (ns, name) = PROFILES[p];
+        let profile = || name.to_owned();
+        let Some(valid) = self.lines(p, Status::Valid).await? else { return Ok(Shown::default()) };
+        let invalid = self.lines(p, Status::Invalid).await?.unwrap_or_default();
+        let mut shown = Shown { exists: true, valid, invalid, ..Shown::default() };
+        let speakers = self.read(ns, speaker::List { profile: profile(), as_of: None }).await?;
+        for it in speakers.into_iter().flat_map(|it| it.speakers) {
+            shown.speakers.extend(SPEAKERS.iter().position(|name| *name == it.speaker));
+        }
+        let threads = self.read(ns, thread::List { profile: profile(), ..Default::default() }).await?;
+        for it in threads.into_iter().flat_map(|it| it.threads) {
+            let all = thread::GetMessages {
+                profile: profile(),
+                thread_id: it.thread_id.clone(),
+                start: Some(0),
+                ..Default::default()
+            };
+            let messages = self.read(ns, all).await?.map(|it| it.messages).unwrap_or_default();
+            let mut held = Vec::new();
+            for message in messages {
+                let thread::Content::Text(text) = message.content else { panic!("parts where none were") };
+                let word = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
+                self.words.insert(message.id, word);
+                held.push(word);
+            }
+            shown.places.insert(place_of(&it.thread_id).expect("a known thread"), held);
+        }
+        let jobs =
+            self.read(ns, job::List { profile: Some(profile()), limit: Some(500), ..Default::default() }).await?;
+        for it in jobs.into_iter().flat_map(|it| it.jobs) {
+            let state = match it.state {
+                job::State::Queued | job::State::Running => JobState::Open,
+                job::State::Done => JobState::Done,
+                job::State::Failed => JobState::Failed,
+            };
+            *shown.jobs.entry(state).or_default() += 1;
+        }
+        Ok(shown)
+    }
+
+    /// The shelf as the model would have it, but for the numbers of versions that are gone.
+    pub(crate) async fn shelf(&mut self, ns: usize, known: &Shelf) -> Result<Vec<String>, Error> {
+        let mut lines = Vec::new();
+        let listed = self.read(ns, memory::List { limit: Some(500), ..Default::default() }).await?;
+        for it in listed.into_iter().flat_map(|it| it.memories) {
+            let name = BOOKS.iter().position(|name| Some(*name) == it.name.as_deref()).expect("a known name");
+            if let Some(book) = known.named(name) {
+                self.ids.books.insert(book, it.id.clone());
+            }
+            lines.push(format!("book {name}"));
+            let entries = memory::Entries { id: Some(it.id.clone()), ..Default::default() };
+            for entry in self.read(ns, entries).await?.into_iter().flat_map(|it| it.entries) {
+                let one = memory::Read { id: Some(it.id.clone()), entry: entry.name.clone(), ..Default::default() };
+                let content = self.read(ns, one).await?.and_then(|it| it.entry.content).unwrap_or_default();
+                let place = ENTRIES.iter().position(|name| *name == entry.name);
+                lines.push(format!("{name}/{place:?}: {:?} version {}", word_of(&content), entry.version));
+            }
+        }
+        let thrown = self.read(ns, trash::List { limit: Some(500), ..Default::default() }).await?;
+        for it in thrown.into_iter().flat_map(|it| it.items) {
+            let name = BOOKS.iter().position(|name| Some(*name) == it.name.as_deref());
+            lines.push(format!("thrown away {name:?}"));
+        }
+        lines.sort_unstable();
+        Ok(lines)
+    }
+
+    pub(crate) async fn notes(&mut self, ns: usize) -> Result<Vec<(Word, usize, Word)>, Error> {
+        let mut all = Vec::new();
+        for login in 0..LOGINS.len() {
+            let context = context(ns, Some(login), None);
+            let listed = found(note::MemoryList::default().run(self.system, &context).await)?;
+            let listed: Vec<_> = listed.into_iter().flat_map(|it| it.notes).collect();
+            if listed.is_empty() {
+                continue;
+            }
+            let load = note::MemoryLoad { ids: Some(listed.iter().map(|it| it.id).collect()), ..Default::default() };
+            for it in load.run(self.system, &context).await?.reply.notes {
+                let name = word_of(&it.note.name.unwrap_or_default()).expect("a note's name has a word");
+                self.ids.notes.insert(name, it.note.id);
+                all.push((name, login, word_of(&it.body.unwrap_or_default()).expect("a note's body has a word")));
+            }
+        }
+        all.sort_unstable();
+        Ok(all)
+    }
+}
+
+pub(crate) fn shelf_of(shelf: &Shelf) -> Vec<String> {
+    let mut lines = Vec::new();
+    for book in shelf.books.values() {
+        let name = book.name;
+        if book.trashed.is_some() {
+            lines.push(format!("thrown away {:?}", Some(name)));
+            continue;
+        }
+        lines.push(format!("book {name}"));
+        for (entry, (word, version)) in &book.entries {
+            if word.is_some() {
+                lines.push(format!("{name}/{:?}: {word:?} version {version}", Some(*entry)));
+            }
+        }
+    }
+    lines.sort_unstable();
+    lines
+}
+
+pub(crate) fn notes_of(notes: &Notes) -> Vec<(Word, usize, Word)> {
+    notes.notes.iter().map(|(name, (login, body))| (*name, *login, *body)).collect()
+}

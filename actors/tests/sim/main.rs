@@ -1,0 +1,84 @@
+//! The simulation: the domain, the log, the outbox and the directory on a computer that is simulated too, run from one seed against a
+//! plain model.
+//!
+//! Everything is done on one thread, in an order that the seed decides: the runtime has one thread and a clock that stands, what
+//! blocks is done in line, and the log's writer has its turns from here. Ids, which are random, are compared by nothing.
+//! `MEMLOG_SIM_SEEDS` says how many seeds are run, `MEMLOG_SIM_SEED` which one alone, `MEMLOG_SIM_STEPS` how long their histories are.
+//!
+//! To add a command: a line in `command`, what it does to the plain model in `plain`, and when it is sent in `plan`; what can be read
+//! of it in `look`.
+
+mod calls;
+mod command;
+mod disk;
+mod judge;
+mod look;
+mod orders;
+mod plain;
+mod plan;
+mod ports;
+mod random;
+mod run;
+mod step;
+mod trace;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use run::history;
+
+/// What runs it.
+const COMMAND: &str = "cargo test -p memlog-actors --test sim every_seed -- --nocapture";
+/// Seeds of an ordinary run.
+const SEEDS: u64 = 200;
+
+/// What the environment says.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|given| given.parse().unwrap_or_else(|_| panic!("{name} is no number: {given}")))
+}
+
+// Nothing is lost, invented or left lying, whatever dies at whatever moment.
+#[test]
+fn every_seed_is_explained_by_the_plain_model() {
+    if let Some(seed) = number("MEMLOG_SIM_SEED") {
+        let trace = history(seed);
+        println!("{}\nseed {seed}: trace {}", trace.lines.join("\n"), trace.hash());
+        return;
+    }
+    let (seeds, next) = (number("MEMLOG_SIM_SEEDS").unwrap_or(SEEDS), AtomicU64::new(0));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        let mut failed = Vec::new();
+        loop {
+            let seed = next.fetch_add(1, Ordering::SeqCst);
+            if seed >= seeds {
+                return failed;
+            }
+            match catch_unwind(AssertUnwindSafe(|| history(seed))) {
+                Ok(trace) => println!("seed {seed}: trace {}", trace.hash()),
+                Err(_) => {
+                    println!("seed {seed} failed; alone again: MEMLOG_SIM_SEED={seed} {COMMAND}");
+                    failed.push(seed);
+                }
+            }
+        }
+    };
+    let failed: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("joined")).collect()
+    });
+    assert!(failed.is_empty(), "seeds {failed:?} failed; one alone: MEMLOG_SIM_SEED={} {COMMAND}", failed[0]);
+}
+
+// A seed that fails is of use only if it fails again.
+#[test]
+fn one_seed_is_one_history() {
+    for seed in [3, 11, 42, 1_000_003] {
+        let (first, again) = (history(seed), history(seed));
+        let differs = first.lines.iter().zip(&again.lines).position(|(one, other)| one != other);
+        assert_eq!(differs.map(|at| (&first.lines[at], &again.lines[at])), None, "seed {seed}");
+        assert_eq!((first.hash(), first.lines.len()), (again.hash(), again.lines.len()), "seed {seed}");
+    }
+}

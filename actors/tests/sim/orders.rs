@@ -1,0 +1,148 @@
+//! Which worlds there may be after some calls at once: every order in which they may have been carried out, as far as it explains
+//! what was heard.
+
+use memlog_actors::api::{Error, error::Kind};
+use serde_json::Value;
+
+use super::{
+    calls::{Answered, Worked},
+    command::{Command, Word, text},
+    plain::{JobState, Outcome, Told, World},
+    plan::{Call, How},
+};
+
+/// A call, and what was heard of it; nothing if its caller had gone, or the machine.
+pub(crate) struct Made {
+    pub(crate) call: Call,
+    pub(crate) answered: Option<Answered>,
+    /// The messages of a worker's job, if anybody was ever told.
+    pub(crate) words: Option<Vec<Word>>,
+}
+
+/// Every world that explains them.
+pub(crate) fn explained(worlds: &[World], made: &[Made], now: i64, dead: bool) -> Vec<World> {
+    let mut all: Vec<World> = Vec::new();
+    for order in orders(made.len()) {
+        let mut worlds = worlds.to_vec();
+        for at in order {
+            worlds = worlds.iter().flat_map(|world| after(world, &made[at], now, dead, made.len() == 1)).collect();
+            unique(&mut worlds);
+        }
+        all.extend(worlds);
+        unique(&mut all);
+    }
+    all
+}
+
+fn unique(worlds: &mut Vec<World>) {
+    let mut kept: Vec<World> = Vec::new();
+    for world in worlds.drain(..) {
+        if !kept.contains(&world) {
+            kept.push(world);
+        }
+    }
+    *worlds = kept;
+}
+
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = orders(count - 1);
+    let with = |order: &Vec<usize>| {
+        let order = order.clone();
+        (0..count).map(move |at| {
+            let mut longer = order.clone();
+            longer.insert(at, count - 1);
+            longer
+        })
+    };
+    shorter.iter().flat_map(with).collect()
+}
+
+fn after(world: &World, made: &Made, now: i64, dead: bool, alone: bool) -> Vec<World> {
+    match (&made.call, &made.answered) {
+        (Call::Client { command, key }, None) => world.whatever_came_of(command, *key, now),
+        (Call::Client { command, key }, Some(Answered::Client(heard))) => {
+            let mut next = world.clone();
+            let (outcome, replayed) = next.carry_out(command, *key, now);
+            match heard {
+                Err(Error { kind: Kind::Unavailable | Kind::Timeout, .. }) if dead => {
+                    world.whatever_came_of(command, *key, now)
+                }
+                // Shed, or what it was about went away meanwhile, perhaps only after it was done; asked again, it says which.
+                Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(command, *key, now),
+                heard if agrees(command, &outcome, replayed, heard) => vec![next],
+                _ => Vec::new(),
+            }
+        }
+        (call, answered) => worked(world, call, answered.as_ref(), made.words.as_deref()),
+    }
+}
+
+fn agrees(command: &Command, outcome: &Outcome, replayed: bool, heard: &Result<(Value, bool), Error>) -> bool {
+    match (outcome, heard) {
+        (Err(kind), Err(error)) => *kind == error.kind,
+        (Ok(told), Ok((reply, again))) => *again == replayed && tells(command, told, *again, reply),
+        _ => false,
+    }
+}
+
+fn tells(command: &Command, told: &Told, again: bool, reply: &Value) -> bool {
+    let number = |at: &str| reply.pointer(at).and_then(Value::as_u64);
+    let content = reply.pointer("/memory/content");
+    let says = |word: Word| {
+        let gone = again && content.is_none_or(Value::is_null);
+        gone || content.and_then(Value::as_str) == Some(text(word).as_str())
+    };
+    let status = reply.get("status").and_then(Value::as_str);
+    match told {
+        Told::Done => true,
+        Told::Record(word) => says(*word) && (!matches!(command, Command::Remember { .. }) || status == Some("stored")),
+        Told::Duplicate(word) => says(*word) && status == Some("duplicate"),
+        Told::Counts(accepted, duplicates) => {
+            (number("/accepted"), number("/duplicates")) == (Some(*accepted), Some(*duplicates))
+        }
+        Told::Number(at, value) => number(at) == Some(*value),
+    }
+}
+
+/// A worker's call: what it has changed.
+fn worked(world: &World, call: &Call, answered: Option<&Answered>, known: Option<&[Word]>) -> Vec<World> {
+    let how = if let Call::Worker { how, .. } = call { *how } else { How::Whole };
+    let words = match answered {
+        Some(Answered::Worker(Worked::Moot)) => {
+            let open = known.is_some_and(|words| is_open(world, words)) && !matches!(call, Call::Late(_));
+            return if open { Vec::new() } else { vec![world.clone()] };
+        }
+        Some(Answered::Worker(Worked::Did(words))) => return vec![changed(world, how, words)],
+        Some(Answered::Worker(Worked::Holds(..))) => return vec![world.clone()],
+        Some(Answered::Worker(Worked::Closed(words))) => words.as_deref().or(known),
+        _ => known,
+    };
+    // Whether it arrived is not known, and perhaps not even which job it was.
+    let jobs: Vec<Vec<Word>> = match words {
+        Some(words) => vec![words.to_vec()],
+        None => world.profiles.iter().flat_map(|it| it.jobs.iter().map(|job| job.words.clone())).collect(),
+    };
+    let mut may = vec![world.clone()];
+    may.extend(jobs.iter().map(|words| changed(world, how, words)));
+    may
+}
+
+fn is_open(world: &World, words: &[Word]) -> bool {
+    world.profiles.iter().any(|it| it.job_of(words).is_some_and(|job| it.jobs[job].state == JobState::Open))
+}
+
+fn changed(world: &World, how: How, words: &[Word]) -> World {
+    let mut next = world.clone();
+    for profile in &mut next.profiles {
+        let Some(job) = profile.job_of(words) else { continue };
+        match how {
+            How::Whole | How::Twice => profile.extracted(job, words),
+            How::Lasting | How::Malformed => profile.failed(job),
+            How::Hold | How::Lost | How::Transient => {}
+        }
+    }
+    next
+}

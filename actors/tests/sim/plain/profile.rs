@@ -1,0 +1,367 @@
+//! A profile: who speaks, what was said in which session, what is remembered of it, what still is to be.
+
+use std::collections::BTreeMap;
+
+use memlog_actors::api::error::Kind;
+
+use super::{
+    super::{
+        command::{Command, FACT, Word},
+        ports::DAY,
+    },
+    Outcome, Told,
+};
+
+/// The kind of a link that a record has to what it superseded: it has no name, and nobody takes it back.
+pub(crate) const SUPERSEDED: usize = 3;
+
+/// A speaker and its registration.
+pub(crate) type Tag = (usize, u32);
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Record {
+    /// None is the profile itself.
+    pub(crate) place: Option<Place>,
+    pub(crate) tag: Option<Tag>,
+    pub(crate) expires: Option<i64>,
+    pub(crate) source: Option<Word>,
+    /// Set so, whatever links say.
+    pub(crate) superseded: bool,
+    pub(crate) successor: Option<Word>,
+}
+
+/// Where something lies: a session that extracts, or a thread that does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Session(usize),
+    Thread(usize),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) word: Word,
+    pub(crate) tag: Option<Tag>,
+    pub(crate) role: &'static str,
+    expires: Option<i64>,
+    /// It keeps its place.
+    pub(crate) gone: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum JobState {
+    Open,
+    Done,
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Job {
+    pub(crate) session: usize,
+    pub(crate) words: Vec<Word>,
+    pub(crate) state: JobState,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Profile {
+    pub(crate) exists: bool,
+    pub(crate) speakers: BTreeMap<usize, u32>,
+    registrations: u32,
+    pub(crate) records: BTreeMap<Word, Record>,
+    pub(crate) places: BTreeMap<Place, Vec<Said>>,
+    pub(crate) jobs: Vec<Job>,
+    /// Source, target, kind, the oldest first.
+    pub(crate) links: Vec<(Word, Word, usize)>,
+}
+
+impl Profile {
+    pub(super) fn apply(&mut self, command: &Command, now: i64) -> Outcome {
+        match command {
+            Command::AddSpeaker { who, .. } => {
+                self.exists = true;
+                if !self.speakers.contains_key(who) {
+                    self.registrations += 1;
+                    self.speakers.insert(*who, self.registrations);
+                }
+                Ok(Told::Done)
+            }
+            Command::RemoveSpeaker { who, .. } => self.speakers.remove(who).map(|_| Told::Done).ok_or(Kind::NotFound),
+            Command::Remember { word, session, who, days, .. } => self.remember(*word, *session, *who, *days, now),
+            Command::Supersede { old, word, .. } => self.supersede(*old, *word),
+            Command::Forget { word, .. } => {
+                self.records.get(word).ok_or(Kind::NotFound)?;
+                self.drop_record(*word);
+                Ok(Told::Record(*word))
+            }
+            Command::Ingest { session, said, .. } => self.ingest(*session, said),
+            Command::AddTurn { session, words, .. } => {
+                let place = self.open_session(*session);
+                for (word, role) in words.iter().zip(["user", "assistant"]) {
+                    self.say(place, *word, None, role, None);
+                }
+                self.jobs.push(Job { session: *session, words: words.to_vec(), state: JobState::Open });
+                Ok(Told::Counts(2, 0))
+            }
+            Command::DeleteSession { session, .. } => {
+                self.drop_place(Place::Session(*session));
+                Ok(Told::Done)
+            }
+            Command::DeleteProfile { .. } => {
+                *self = Self::default();
+                Ok(Told::Done)
+            }
+            Command::Retry { job, .. } => {
+                let job = self.jobs.iter_mut().find(|it| it.words.contains(job)).ok_or(Kind::NotFound)?;
+                if job.state != JobState::Failed {
+                    return Err(Kind::Conflict);
+                }
+                job.state = JobState::Open;
+                Ok(Told::Done)
+            }
+            _ => self.in_a_thread(command, now),
+        }
+    }
+
+    fn in_a_thread(&mut self, command: &Command, now: i64) -> Outcome {
+        if let Command::Open { thread, .. } = command {
+            if self.places.contains_key(&Place::Thread(*thread)) {
+                return Err(Kind::Conflict);
+            }
+            self.exists = true;
+            self.places.insert(Place::Thread(*thread), Vec::new());
+            return Ok(Told::Done);
+        }
+        let (Command::Say { thread, .. }
+        | Command::Keep { thread, .. }
+        | Command::Link { thread, .. }
+        | Command::Unlink { thread, .. }
+        | Command::DropMessage { thread, .. }
+        | Command::DropMemory { thread, .. }
+        | Command::DeleteThread { thread, .. }) = command
+        else {
+            unreachable!("{command:?} is carried out elsewhere")
+        };
+        let place = Place::Thread(*thread);
+        let held = self.places.get_mut(&place).ok_or(Kind::NotFound)?;
+        match command {
+            Command::Say { words, days, .. } => {
+                if held.iter().any(|said| !said.gone && words.contains(&said.word)) {
+                    return Err(Kind::Conflict);
+                }
+                let expires = days.map(|days| now + days * DAY);
+                words.iter().for_each(|word| self.say(place, *word, None, "user", expires));
+                Ok(Told::Done)
+            }
+            Command::Keep { word, days, link, .. } => {
+                if let Some((target, _)) = link {
+                    self.is_in(place, *target)?;
+                }
+                if self.records.contains_key(word) {
+                    return Err(Kind::Conflict);
+                }
+                let record = Record { place: Some(place), expires: days.map(|days| now + days * DAY), ..Record::new() };
+                self.records.insert(*word, record);
+                self.links.extend(link.map(|(target, kind)| (*word, target, kind)));
+                Ok(Told::Record(*word))
+            }
+            Command::Link { source, target, kind, .. } => self.link(place, (*source, *target, *kind)),
+            Command::Unlink { source, target, kind, .. } => {
+                let at = self.links.iter().position(|link| *link == (*source, *target, *kind));
+                let there = at.map(|at| self.links.remove(at)).is_some();
+                Ok(Told::Number("/deleted", there.into()))
+            }
+            Command::DropMessage { word, .. } => {
+                let said = held.iter_mut().find(|said| said.word == *word && !said.gone);
+                let there = said.map(|said| said.gone = true).is_some();
+                Ok(Told::Number("/deleted", there.into()))
+            }
+            Command::DropMemory { word, .. } => {
+                let there = self.is_in(place, *word).is_ok();
+                if there {
+                    self.drop_record(*word);
+                }
+                Ok(Told::Number("/deleted", there.into()))
+            }
+            _ => {
+                let messages = held.iter().filter(|said| !said.gone).count() as u64;
+                self.drop_place(place);
+                Ok(Told::Number("/deleted/messages", messages))
+            }
+        }
+    }
+
+    fn remember(
+        &mut self,
+        word: Word,
+        session: Option<usize>,
+        who: Option<usize>,
+        days: Option<i64>,
+        now: i64,
+    ) -> Outcome {
+        if who.is_some_and(|who| !self.speakers.contains_key(&who)) {
+            return Err(Kind::InvalidRequest);
+        }
+        self.exists = true;
+        if self.says(word, who) {
+            return Ok(Told::Duplicate(word));
+        }
+        let place = session.map(|session| self.open_session(session));
+        let (tag, expires) = (self.tag(who), days.map(|days| now + days * DAY));
+        self.records.insert(word, Record { place, tag, expires, ..Record::new() });
+        Ok(Told::Record(word))
+    }
+
+    fn supersede(&mut self, old: Word, word: Word) -> Outcome {
+        let valid = self.is_valid(old);
+        let record = self.records.get_mut(&old).ok_or(Kind::NotFound)?;
+        if !valid {
+            return Err(Kind::Conflict);
+        }
+        (record.superseded, record.successor) = (true, Some(word));
+        let new = Record { source: None, superseded: false, successor: None, ..record.clone() };
+        self.records.insert(word, new);
+        self.links.push((word, old, SUPERSEDED));
+        Ok(Told::Record(word))
+    }
+
+    fn ingest(&mut self, session: usize, sent: &[(Word, Option<usize>)]) -> Outcome {
+        if sent.iter().any(|(_, who)| who.is_some_and(|who| !self.speakers.contains_key(&who))) {
+            return Err(Kind::InvalidRequest);
+        }
+        let place = self.open_session(session);
+        let held = &self.places[&place];
+        let same = |said: &Said, (word, who): &(Word, Option<usize>)| {
+            said.word == *word && said.role == "user" && said.tag == self.tag(*who)
+        };
+        let known = held.iter().zip(sent).take_while(|(said, sent)| same(said, sent)).count();
+        let new: Vec<(Word, Option<Tag>)> = sent[known..].iter().map(|(word, who)| (*word, self.tag(*who))).collect();
+        new.iter().for_each(|(word, tag)| self.say(place, *word, *tag, "user", None));
+        if !new.is_empty() {
+            let words = new.iter().map(|(word, _)| *word).collect();
+            self.jobs.push(Job { session, words, state: JobState::Open });
+        }
+        Ok(Told::Counts(new.len() as u64, known as u64))
+    }
+
+    fn link(&mut self, place: Place, (source, target, kind): (Word, Word, usize)) -> Outcome {
+        self.is_in(place, source)?;
+        self.is_in(place, target)?;
+        if source == target {
+            return Err(Kind::InvalidRequest);
+        }
+        let reverse = self.links.iter().any(|(from, to, _)| (*from, *to) == (target, source));
+        let again = kind == 0 && self.links.contains(&(source, target, SUPERSEDED));
+        let link = (source, target, kind);
+        if reverse || again || self.links.contains(&link) {
+            return Err(Kind::Conflict);
+        }
+        self.links.push(link);
+        Ok(Told::Done)
+    }
+
+    pub(crate) fn open_session(&mut self, session: usize) -> Place {
+        self.exists = true;
+        self.places.entry(Place::Session(session)).or_default();
+        Place::Session(session)
+    }
+
+    fn say(&mut self, place: Place, word: Word, tag: Option<Tag>, role: &'static str, expires: Option<i64>) {
+        self.places.entry(place).or_default().push(Said { word, tag, role, expires, gone: false });
+    }
+
+    fn is_in(&self, place: Place, word: Word) -> Result<(), Kind> {
+        let there = self.records.get(&word).is_some_and(|record| record.place == Some(place));
+        there.then_some(()).ok_or(Kind::NotFound)
+    }
+
+    fn tag(&self, who: Option<usize>) -> Option<Tag> {
+        who.map(|who| (who, self.speakers.get(&who).copied().unwrap_or_default()))
+    }
+
+    /// The name that a reader sees.
+    pub(crate) fn shown(&self, tag: Option<Tag>) -> Option<usize> {
+        tag.filter(|(who, registration)| self.speakers.get(who) == Some(registration)).map(|(who, _)| who)
+    }
+
+    pub(crate) fn is_valid(&self, word: Word) -> bool {
+        self.records.get(&word).is_some_and(|record| !record.superseded && self.invalidator(word).is_none())
+    }
+
+    /// The record that took its place: the one it was superseded by, if that is still there, else what a link names.
+    pub(crate) fn successor(&self, word: Word) -> Option<Word> {
+        let record = self.records.get(&word)?;
+        if record.superseded { record.successor } else { self.invalidator(word) }
+    }
+
+    fn invalidator(&self, word: Word) -> Option<Word> {
+        self.links.iter().find(|(_, target, kind)| *target == word && *kind < 2).map(|(source, ..)| *source)
+    }
+
+    fn says(&self, word: Word, who: Option<usize>) -> bool {
+        self.is_valid(word) && self.records.get(&word).is_some_and(|record| self.shown(record.tag) == who)
+    }
+
+    fn drop_record(&mut self, word: Word) {
+        let Some(record) = self.records.remove(&word) else { return };
+        self.links.retain(|(source, target, _)| *source != word && *target != word);
+        self.records.values_mut().filter(|it| it.successor == Some(word)).for_each(|it| it.successor = None);
+        if let (Some(source), Some(place)) = (record.source, record.place) {
+            let held = self.places.get_mut(&place).into_iter().flatten();
+            held.filter(|said| said.word == source).for_each(|said| said.gone = true);
+        }
+    }
+
+    fn drop_place(&mut self, place: Place) {
+        self.places.remove(&place);
+        let gone = self.records.iter().filter(|(_, record)| record.place == Some(place)).map(|(word, _)| *word);
+        gone.collect::<Vec<_>>().into_iter().for_each(|word| self.drop_record(word));
+        if let Place::Session(session) = place {
+            self.jobs.retain(|job| job.session != session);
+        }
+    }
+
+    pub(super) fn tick(&mut self, now: i64) {
+        let over = |expires: Option<i64>| expires.is_some_and(|at| at <= now);
+        let gone = self.records.iter().filter(|(_, record)| over(record.expires)).map(|(word, _)| *word);
+        gone.collect::<Vec<_>>().into_iter().for_each(|word| self.drop_record(word));
+        self.places.values_mut().flatten().filter(|said| over(said.expires)).for_each(|said| said.gone = true);
+    }
+
+    pub(super) fn ends(&self) -> Vec<i64> {
+        let records = self.records.values().filter_map(|record| record.expires);
+        records.chain(self.places.values().flatten().filter_map(|said| said.expires)).collect()
+    }
+
+    /// A worker was given these messages.
+    pub(crate) fn job_of(&self, words: &[Word]) -> Option<usize> {
+        self.jobs.iter().position(|job| words.iter().any(|word| job.words.contains(word)))
+    }
+
+    /// Its result was left: each message that is still there is noted, once.
+    pub(crate) fn extracted(&mut self, job: usize, words: &[Word]) {
+        let session = self.jobs[job].session;
+        if self.jobs[job].state != JobState::Open {
+            return;
+        }
+        self.jobs[job].state = JobState::Done;
+        for word in words {
+            let held = self.places.get(&Place::Session(session)).into_iter().flatten();
+            let Some(said) = held.clone().find(|said| said.word == *word && !said.gone) else { continue };
+            if !self.says(word + FACT, self.shown(said.tag)) {
+                let (place, tag) = (Some(Place::Session(session)), said.tag);
+                self.records.insert(word + FACT, Record { place, tag, source: Some(*word), ..Record::new() });
+            }
+        }
+    }
+
+    pub(crate) fn failed(&mut self, job: usize) {
+        if self.jobs[job].state == JobState::Open {
+            self.jobs[job].state = JobState::Failed;
+        }
+    }
+}
+
+impl Record {
+    fn new() -> Self {
+        Self { place: None, tag: None, expires: None, source: None, superseded: false, successor: None }
+    }
+}

@@ -1,0 +1,229 @@
+//! What is done next: mostly what can be done, now and then what cannot, and often what was done before.
+
+use memlog_events::ids::JobId;
+
+use super::{
+    command::{
+        BOOKS, Command, ENTRIES, FACT, Ids, KINDS, LOGINS, NAMESPACES, PROFILES, SESSIONS, SPEAKERS, THREADS, Word,
+    },
+    plain::{JobState, Place, Profile, World},
+    random::Random,
+};
+
+/// What a worker does with a job that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Whole,
+    /// The result is left twice.
+    Twice,
+    /// It keeps the result to itself, for later.
+    Hold,
+    /// It dies.
+    Lost,
+    Transient,
+    Lasting,
+    Malformed,
+}
+
+/// Somebody who calls at the system's door.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Call {
+    Client {
+        command: Command,
+        key: Option<u64>,
+    },
+    Worker {
+        job: JobId,
+        how: How,
+    },
+    /// A result that was kept back, by its place among those.
+    Late(usize),
+}
+
+/// What the plan is made from.
+pub(crate) struct Plan<'a> {
+    pub(crate) random: &'a mut Random,
+    pub(crate) world: &'a World,
+    pub(crate) ids: &'a Ids,
+    pub(crate) next_word: &'a mut Word,
+}
+
+impl Plan<'_> {
+    fn word(&mut self) -> Word {
+        *self.next_word += 1;
+        *self.next_word
+    }
+
+    fn one(&mut self, of: usize) -> usize {
+        self.random.below(of)
+    }
+
+    fn maybe(&mut self, of: usize) -> Option<usize> {
+        if self.random.once_in(2) { Some(self.random.below(of)) } else { None }
+    }
+
+    fn days(&mut self) -> Option<i64> {
+        if self.random.once_in(3) { Some(1 + self.random.below(3) as i64) } else { None }
+    }
+
+    /// A speaker, seldom one that is not registered.
+    fn speaker(&mut self, profile: &Profile) -> Option<usize> {
+        let who = self.maybe(SPEAKERS.len())?;
+        Some(who).filter(|who| profile.speakers.contains_key(who) || self.random.once_in(6))
+    }
+
+    fn record(&mut self, profile: &Profile, in_place: Option<Place>) -> Option<Word> {
+        let told = |word: &&Word| self.ids.records.contains_key(*word);
+        let lies = |word: &&Word| in_place.is_none() || profile.records[*word].place == in_place;
+        let words: Vec<Word> = profile.records.keys().filter(told).filter(lies).copied().collect();
+        self.random.pick(&words).copied()
+    }
+
+    pub(crate) fn command(&mut self) -> Option<Command> {
+        match self.random.weighted(&[12, 6, 4, 2]) {
+            0 => self.of_a_profile(),
+            1 => self.in_a_thread(),
+            2 => self.on_the_shelf(),
+            _ => self.of_notes(),
+        }
+    }
+
+    fn of_a_profile(&mut self) -> Option<Command> {
+        let p = self.one(PROFILES.len());
+        let profile = &self.world.profiles[p];
+        Some(match self.random.weighted(&[2, 1, 5, 2, 3, 6, 2, 1, 1, 1]) {
+            0 => Command::AddSpeaker { p, who: self.one(SPEAKERS.len()) },
+            1 => Command::RemoveSpeaker { p, who: self.one(SPEAKERS.len()) },
+            2 => {
+                let said = profile
+                    .records
+                    .iter()
+                    .filter(|(word, record)| **word < FACT && !matches!(record.place, Some(Place::Thread(_))));
+                let said: Vec<Word> = said.map(|(word, _)| *word).collect();
+                let again = if self.random.once_in(5) { self.random.pick(&said).copied() } else { None };
+                let word = again.unwrap_or_else(|| self.word());
+                // One that is there and does not hold would be another record with the same words.
+                let word =
+                    if profile.records.contains_key(&word) && !profile.is_valid(word) { self.word() } else { word };
+                let who = match profile.records.get(&word) {
+                    Some(record) => profile.shown(record.tag),
+                    None => self.speaker(profile),
+                };
+                Command::Remember { p, word, session: self.maybe(SESSIONS.len()), who, days: self.days() }
+            }
+            3 => Command::Supersede { p, old: self.record(profile, None)?, word: self.word() },
+            4 => Command::Forget { p, word: self.record(profile, None)? },
+            5 => self.ingest(p, profile),
+            6 => Command::AddTurn { p, session: self.one(SESSIONS.len()), words: [self.word(), self.word()] },
+            7 => Command::DeleteSession { p, session: self.one(SESSIONS.len()) },
+            8 => Command::DeleteProfile { p },
+            _ => {
+                let failed = profile.jobs.iter().filter(|job| {
+                    job.state == JobState::Failed || (job.state == JobState::Done && self.random.once_in(4))
+                });
+                let told = failed.filter_map(|job| job.words.iter().find(|word| self.ids.jobs.contains_key(*word)));
+                let told: Vec<Word> = told.copied().collect();
+                Command::Retry { p, job: *self.random.pick(&told)? }
+            }
+        })
+    }
+
+    fn ingest(&mut self, p: usize, profile: &Profile) -> Command {
+        let session = self.one(SESSIONS.len());
+        let mut said = Vec::new();
+        if self.random.once_in(2) {
+            let held = profile.places.get(&Place::Session(session)).into_iter().flatten();
+            said.extend(held.take_while(|it| it.role == "user").map(|it| (it.word, it.tag.map(|(who, _)| who))));
+            // A registration that ended makes another message of it.
+            let registered = profile.places.get(&Place::Session(session)).into_iter().flatten();
+            if registered.clone().any(|it| it.tag.is_some() && profile.shown(it.tag).is_none()) {
+                said.clear();
+            }
+        }
+        for _ in 0..1 + self.one(3) {
+            said.push((self.word(), self.speaker(profile)));
+        }
+        Command::Ingest { p, session, said }
+    }
+
+    fn in_a_thread(&mut self) -> Option<Command> {
+        let (p, thread) = (self.one(PROFILES.len()), self.one(THREADS.len()));
+        let profile = &self.world.profiles[p];
+        let place = Place::Thread(thread);
+        let Some(held) = profile.places.get(&place).filter(|_| !self.random.once_in(20)) else {
+            return Some(Command::Open { p, thread });
+        };
+        let kind = self.one(KINDS.len());
+        Some(match self.random.weighted(&[3, 6, 3, 2, 2, 2, 1]) {
+            0 => {
+                let words = (0..1 + self.one(2)).map(|_| self.word()).collect();
+                Command::Say { p, thread, words, days: self.days() }
+            }
+            1 => {
+                let target = if self.random.once_in(2) { self.record(profile, Some(place)) } else { None };
+                let link = target.map(|target| (target, kind));
+                Command::Keep { p, thread, word: self.word(), days: self.days(), link }
+            }
+            2 => {
+                let (source, target) = (self.record(profile, Some(place))?, self.record(profile, Some(place))?);
+                Command::Link { p, thread, source, target, kind }
+            }
+            3 => {
+                let lies = |word: &Word| profile.records.get(word).is_some_and(|record| record.place == Some(place));
+                let ours: Vec<_> = profile
+                    .links
+                    .iter()
+                    .filter(|(source, _, kind)| lies(source) && *kind < KINDS.len())
+                    .copied()
+                    .collect();
+                let (source, target, kind) = *self.random.pick(&ours)?;
+                Command::Unlink { p, thread, source, target, kind }
+            }
+            4 => Command::DropMessage { p, thread, word: self.random.pick(held)?.word },
+            5 => Command::DropMemory { p, thread, word: self.record(profile, Some(place))? },
+            _ => Command::DeleteThread { p, thread },
+        })
+    }
+
+    fn on_the_shelf(&mut self) -> Option<Command> {
+        let (ns, name, entry) = (self.one(NAMESPACES.len()), self.one(BOOKS.len()), self.one(ENTRIES.len()));
+        let shelf = &self.world.shelves[ns];
+        let Some(living) = shelf.named(name).filter(|_| !self.random.once_in(10)) else {
+            return Some(Command::Create { ns, name, book: self.word() });
+        };
+        let told = |trashed: bool| -> Vec<Word> {
+            let books = shelf
+                .books
+                .iter()
+                .filter(|(id, book)| book.trashed.is_some() == trashed && self.ids.books.contains_key(*id));
+            books.map(|(id, _)| *id).collect()
+        };
+        let (there, thrown) = (told(false), told(true));
+        let is = shelf.books[&living].entries.get(&entry).map_or(1, |entry| entry.1);
+        let version = if self.random.once_in(2) { Some(is + u64::from(self.random.once_in(4))) } else { None };
+        Some(match self.random.weighted(&[6, 2, 2, 2, 1]) {
+            0 => Command::Save { ns, name, entry, word: self.word(), version },
+            1 => Command::ForgetEntry { ns, name, entry, version },
+            2 => Command::Trash { ns, book: *self.random.pick(&there)? },
+            3 => Command::Restore { ns, book: *self.random.pick(&thrown)? },
+            _ => Command::Purge { ns, book: *self.random.pick(&thrown)? },
+        })
+    }
+
+    fn of_notes(&mut self) -> Option<Command> {
+        let (ns, login) = (self.one(NAMESPACES.len()), self.one(LOGINS.len()));
+        let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
+        let told: Vec<Word> = told.copied().collect();
+        Some(match self.random.weighted(&[2, 2, 1]) {
+            1 if !told.is_empty() => Command::Edit { ns, login, note: *self.random.pick(&told)?, body: self.word() },
+            2 if !told.is_empty() => Command::Unpin { ns, login, note: *self.random.pick(&told)? },
+            _ => Command::Pin { ns, login, note: self.word() },
+        })
+    }
+
+    pub(crate) fn how(&mut self) -> How {
+        const HOWS: [How; 7] =
+            [How::Whole, How::Twice, How::Hold, How::Lost, How::Transient, How::Lasting, How::Malformed];
+        HOWS[self.random.weighted(&[6, 3, 3, 1, 2, 1, 1])]
+    }
+}
