@@ -44,6 +44,8 @@ pub struct Found {
     pub span: Range<usize>,
     /// Whether the words alone say which date it is ("7 May 2023"), whenever they were said.
     pub absolute: bool,
+    /// Whether the year is a guess, and the words fit every year: "in May", "on 7 May".
+    pub yearly: bool,
 }
 
 /// Which way a text looks, for "on Friday" and "in May".
@@ -102,6 +104,7 @@ struct Match {
     at: Date,
     precision: Precision,
     absolute: bool,
+    yearly: bool,
     tokens: usize,
     /// Where its last token's part ends, when a date ends inside a word (Chinese and Japanese write no spaces).
     ends: Option<usize>,
@@ -135,6 +138,7 @@ fn scan(text: &str, today: Date, most: usize) -> Vec<Found> {
             precision: hit.precision,
             span: start..end,
             absolute: hit.absolute,
+            yearly: hit.yearly,
         });
         i = last + 1;
     }
@@ -190,11 +194,12 @@ impl Reader<'_> {
 }
 
 fn day(at: Date, absolute: bool, tokens: usize) -> Option<Match> {
-    Some(Match { start: at, end: at.tomorrow().ok()?, at, precision: Precision::Day, absolute, tokens, ends: None })
+    let end = at.tomorrow().ok()?;
+    Some(Match { start: at, end, at, precision: Precision::Day, absolute, yearly: false, tokens, ends: None })
 }
 
 fn span(start: Date, end: Date, precision: Precision, tokens: usize) -> Option<Match> {
-    Some(Match { start, end, at: start, precision, absolute: false, tokens, ends: None })
+    Some(Match { start, end, at: start, precision, absolute: false, yearly: false, tokens, ends: None })
 }
 
 fn month(first: Date, tokens: usize) -> Option<Match> {

@@ -99,7 +99,7 @@ impl Relative {
     /// All time on its side of the date that the event is, if it is one.
     pub fn dated(&self, reference: Date) -> Option<DateSpan> {
         let found = dates::find(&self.event, reference)?;
-        let span = DateSpan::days(found.start, found.end, found.precision)?;
+        let span = DateSpan::of(&found)?;
         Some(match self.side {
             Side::Before | Side::Since => self.span(span.start),
             Side::After => self.span(span.end),
@@ -112,7 +112,7 @@ impl Relative {
             Side::Before => (Timestamp::MIN, event),
             Side::After | Side::Since => (event, Timestamp::MAX),
         };
-        DateSpan { start, end, precision: Precision::Month }
+        DateSpan { start, end, precision: Precision::Month, yearly: false }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::extract::dates;
 pub use crate::extract::dates::Precision;
 use crate::view::keyword::analyse::{fold, is_cyrillic, terms};
 
@@ -69,14 +70,28 @@ pub struct DateSpan {
     pub end: Timestamp,
     /// How exactly it was named.
     pub precision: Precision,
+    /// Whether no year was named, so that the one here is a guess: "in May".
+    pub yearly: bool,
 }
 
 impl DateSpan {
-    /// From the first day to the one after the last, in UTC; `None` outside the times that can be told.
-    pub fn days(start: Date, end: Date, precision: Precision) -> Option<DateSpan> {
-        let midnight = |day: Date| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok();
-        Some(DateSpan { start: midnight(start)?, end: midnight(end)?, precision })
+    /// All the days that a text names, in UTC; `None` outside the times that can be told.
+    pub fn of(found: &dates::Found) -> Option<DateSpan> {
+        let &dates::Found { start, end, precision, yearly, .. } = found;
+        Some(DateSpan { start: midnight(start)?, end: midnight(end)?, precision, yearly })
     }
+
+    /// The same days of the year in which that instant lies.
+    pub(super) fn in_year_of(&self, at: Timestamp) -> Option<DateSpan> {
+        let day = |at: Timestamp| TimeZone::UTC.to_datetime(at).date();
+        let years = (i32::from(day(at).year()) - i32::from(day(self.start).year())).years();
+        let moved = |at: Timestamp| midnight(day(at).checked_add(years).ok()?);
+        Some(DateSpan { start: moved(self.start)?, end: moved(self.end)?, ..*self })
+    }
+}
+
+fn midnight(day: Date) -> Option<Timestamp> {
+    TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok()
 }
 
 /// A question, with the dates that the caller found in it, resolved against the reference date.

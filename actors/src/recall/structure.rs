@@ -10,7 +10,7 @@ use super::corpus::Corpus;
 use super::question::{DateSpan, Precision, Question};
 use super::weights::{
     ASKS, ASSISTANT, DATE_NAMED, Lens, NEAR_DAYS, OFFERS, SPEAKER_NAMED, TURN_AFTER, TURN_BEFORE, TURN_BEFORE_ASKS,
-    TWO_AWAY,
+    TWO_AWAY, YEAR_GUESSED,
 };
 
 /// The score of every candidate: its own words and what its surroundings add.
@@ -82,8 +82,17 @@ fn best_by_thread(candidates: &Candidates) -> BTreeMap<u32, f32> {
     best
 }
 
-/// How well an instant fits a named date: 1 within it (a year is vague: 0.5), 0.7 within a week of a day or a week.
+/// How well an instant fits a named date: 1 within it (a year is vague: 0.5), 0.7 within a week of a day or a week. Who says "in May"
+/// most likely means the nearest, and may mean any.
 fn closeness(at: Timestamp, span: &DateSpan) -> f32 {
+    let here = closeness_here(at, span);
+    if here > 0.0 || !span.yearly {
+        return here;
+    }
+    span.in_year_of(at).map_or(0.0, |span| YEAR_GUESSED * closeness_here(at, &span))
+}
+
+fn closeness_here(at: Timestamp, span: &DateSpan) -> f32 {
     if at >= span.start && at < span.end {
         return if span.precision == Precision::Year { 0.5 } else { 1.0 };
     }

@@ -43,6 +43,8 @@ pub(super) const OFFERS: f32 = 1.0;
 pub(super) const SPEAKER_NAMED: f32 = 2.0;
 /// A date in the question fits; scaled by how well.
 pub(super) const DATE_NAMED: f32 = 1.0;
+/// What such a fit counts when no year was named and another one is meant than was guessed. Not chosen on any data.
+pub(super) const YEAR_GUESSED: f32 = 0.7;
 /// Share of the positive score of the turn before.
 pub(super) const TURN_BEFORE: f32 = 0.2;
 /// So much more when that turn asks: an answer seldom repeats the words of its question.

@@ -326,7 +326,6 @@ impl System {
     /// The dates that a question names, counted from its reference date.
     fn dates(&self, query: &str, reference: Option<Date>) -> Vec<DateSpan> {
         let reference = self.reference(reference);
-        let span = |found: dates::Found| DateSpan::days(found.start, found.end, found.precision);
-        dates::find_all(query, reference).into_iter().filter_map(span).collect()
+        dates::find_all(query, reference).iter().filter_map(DateSpan::of).collect()
     }
 }

@@ -58,6 +58,7 @@ impl Reader<'_> {
             _ => month(self.with_year(given, month_number, 1)?, 0)?,
         };
         hit.absolute = given.is_some();
+        hit.yearly = given.is_none();
         hit.tokens = at - i;
         hit.ends = ends;
         Some(hit)
@@ -112,7 +113,8 @@ impl Reader<'_> {
         let comma = usize::from(self.word(at) == ",");
         let given = self.year(at + comma);
         let used = if given.is_some() { at + comma + 1 } else { at };
-        day(self.with_year(given, month_number, number)?, given.is_some(), used - i)
+        let hit = day(self.with_year(given, month_number, number)?, given.is_some(), used - i)?;
+        Some(Match { yearly: given.is_none(), ..hit })
     }
 
     /// "in May", "last May", "next May".
@@ -126,7 +128,10 @@ impl Reader<'_> {
             "last" => date(this_year - 1, number, 1)?,
             "next" if here > first => here,
             "next" => date(this_year + 1, number, 1)?,
-            before if BEFORE_MONTH.contains(&before) => self.with_year(None, number, 1)?,
+            before if BEFORE_MONTH.contains(&before) => {
+                let hit = month(self.with_year(None, number, 1)?, 1)?;
+                return Some(Match { yearly: true, ..hit });
+            }
             _ => return None,
         };
         month(chosen, 1)
@@ -155,7 +160,7 @@ impl Reader<'_> {
     }
 
     /// A number that can be a year.
-    fn year(&self, i: usize) -> Option<i64> {
+    pub(super) fn year(&self, i: usize) -> Option<i64> {
         let given = self.number(i, 4).filter(|year| (1900..2100).contains(year))?;
         let clock = self.word(i + 1) == ":" && self.touches(i);
         (!clock).then_some(given)

@@ -328,27 +328,39 @@ impl Reader<'_> {
         self.moved(-count, name, tokens)
     }
 
-    /// "21 de marzo", "20 марта", "en enero", "в мае", "四月から".
+    /// "21 de marzo de 2023", "20 марта", "en enero", "в мае 2023 года", "四月から".
     fn foreign_month(&self, i: usize) -> Option<Match> {
         let named = |at: usize| {
             MONTHS.iter().position(|names| names.contains(&self.word(at))).and_then(|at| i64::try_from(at + 1).ok())
         };
         if let Some(number) = self.number(i, 2) {
             let de = usize::from(self.word(i + 1) == "de");
-            return day(self.with_year(None, named(i + 1 + de)?, number)?, false, 2 + de);
+            let (given, used) = self.year_after(i + 2 + de);
+            let hit = day(self.with_year(given, named(i + 1 + de)?, number)?, given.is_some(), 2 + de + used)?;
+            return Some(Match { yearly: given.is_none(), ..hit });
         }
         if let Some(number) = named(i) {
-            return matches!(self.before(i), "en" | "в" | "desde" | "с" | "до" | "hasta" | "de")
-                .then(|| month(self.with_year(None, number, 1)?, 1))?;
+            if !matches!(self.before(i), "en" | "в" | "desde" | "с" | "до" | "hasta" | "de") {
+                return None;
+            }
+            let (given, used) = self.year_after(i + 1);
+            let hit = month(self.with_year(given, number, 1)?, 1 + used)?;
+            return Some(Match { absolute: given.is_some(), yearly: given.is_none(), ..hit });
         }
         let (at, digit) =
             ["十二月", "十一月", "十月", "一月", "二月", "三月", "四月", "五月", "六月", "七月", "八月", "九月"]
                 .iter()
                 .zip([12, 11, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9])
                 .find(|(word, _)| self.word(i).starts_with(**word))?;
-        let mut hit = month(self.with_year(None, digit, 1)?, 1)?;
-        hit.ends = self.inside(i, at);
-        Some(hit)
+        let hit = month(self.with_year(None, digit, 1)?, 1)?;
+        Some(Match { ends: self.inside(i, at), yearly: true, ..hit })
+    }
+
+    /// The year that is told behind a month, and the words it takes: "de 2023", "2023".
+    fn year_after(&self, i: usize) -> (Option<i64>, usize) {
+        let of = usize::from(matches!(self.word(i), "de" | "del"));
+        let given = self.year(i + of);
+        (given, if given.is_some() { of + 1 } else { 0 })
     }
 
     fn foreign_week_day(&self, i: usize) -> Option<Match> {

@@ -51,8 +51,40 @@ fn phrases_name_the_days_people_mean() {
         ("昨日行きました", "2024-03-12..2024-03-13 Day [昨日]"),
         ("Ayer fui al cine", "2024-03-12..2024-03-13 Day [Ayer]"),
         ("Я звонил вчера", "2024-03-12..2024-03-13 Day [вчера]"),
+        ("¿Qué pasó en mayo de 2022?", "2022-05-01..2022-06-01 Month [mayo de 2022]"),
+        ("El 21 de marzo de 2021 fue", "2021-03-21..2021-03-22 Day [21 de marzo de 2021]"),
+        ("Где была Анна в мае 2022 года?", "2022-05-01..2022-06-01 Month [мае 2022]"),
+        ("20 марта 2021 года", "2021-03-20..2021-03-21 Day [20 марта 2021]"),
     ] {
         assert_eq!(range(text), expected, "{text}");
+    }
+}
+
+// A year that is only guessed must be known for a guess: who asks for May may mean another one.
+#[test]
+fn a_guessed_year_is_told_from_a_named_one() {
+    for (text, yearly) in [
+        ("What happened in May?", true),
+        ("on May 7th", true),
+        ("the 7th of May", true),
+        ("en mayo", true),
+        ("21 de marzo", true),
+        ("20 марта", true),
+        ("四月から", true),
+        ("5月7日", true),
+        ("5월 7일에", true),
+        ("in May 2023", false),
+        ("7 May 2023", false),
+        ("last May", false),
+        ("next May", false),
+        ("en mayo de 2023", false),
+        ("20 марта 2023", false),
+        ("2023年5月", false),
+        ("yesterday", false),
+        ("in 2023", false),
+        ("last summer", false),
+    ] {
+        assert_eq!(find(text, said()).map(|found| found.yearly), Some(yearly), "{text}");
     }
 }
 
