@@ -214,3 +214,36 @@ async fn a_question_may_be_dated_by_an_event() {
     }
     system.stop().await;
 }
+
+// "Last summer" is another one a year later, and a month that no year was told of is the nearest.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_dated_from_its_reference_date() {
+    let world = World::new();
+    let system = world.start().await;
+    let told = ["2022", "2023"].into_iter().zip(["tennis", "rowing"]);
+    let told =
+        told.map(|(year, sport)| said("user", &format!("My sport is {sport}."), &format!("{year}-07-10T09:00:00Z")));
+    system.profile_ingest(&acme(), session("life", told.collect())).await.expect("ingested");
+    for (when, asked_on, sport) in [
+        ("last summer", "2023-02-01", "tennis"),
+        ("last summer", "2024-02-01", "rowing"),
+        ("in 2022", "2024-02-01", "tennis"),
+        ("in 2023", "2024-02-01", "rowing"),
+        ("in July", "2022-09-01", "tennis"),
+        ("in July", "2023-09-01", "rowing"),
+    ] {
+        let ask = |extra: serde_json::Value| {
+            let mut ask = serde_json::json!({"profile": "alice", "query": format!("Which favourite sport {when}?")});
+            ask["reference_date"] = asked_on.into();
+            ask.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
+            ask
+        };
+        let search = serde_json::from_value(ask(serde_json::json!({"limit": 2}))).expect("a request");
+        let found = system.profile_search(&acme(), search).await.expect("found").reply.memories;
+        assert!(found[0].content.contains(sport), "{when}, asked on {asked_on}: {}", found[0].content);
+        let recall = serde_json::from_value(ask(serde_json::json!({"response_length": "short"}))).expect("a request");
+        let answer = system.profile_recall(&acme(), recall).await.expect("recalled").reply.answer;
+        assert!(answer.contains(sport), "{when}, asked on {asked_on}: {answer}");
+    }
+    system.stop().await;
+}

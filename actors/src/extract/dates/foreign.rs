@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use jiff::ToSpan;
 use jiff::civil::Weekday;
 
-use super::{Direction, Kind, Match, Precision, Reader, day, monday_of, month, span};
+use super::relative::season_begins;
+use super::{Direction, Kind, Match, Precision, Reader, date, day, monday_of, month, span};
 
 /// "yesterday" and "tomorrow" where no words are counted in between: text, days away.
 const NEAR: &[(&str, i64)] = &[
@@ -83,6 +84,34 @@ const PERIODS: &[(&[&str], Unit, i64)] = &[
     (&["来年"], Unit::Year, 1),
     (&["上周"], Unit::Week, -1),
     (&["下周"], Unit::Week, 1),
+];
+
+/// A season that is over, by the words that say so, and whether they name the calendar year before this one.
+const SEASONS: &[(&[&str], &str, bool)] = &[
+    (&["la", "primavera", "pasada"], "spring", false),
+    (&["el", "verano", "pasado"], "summer", false),
+    (&["el", "otoño", "pasado"], "autumn", false),
+    (&["el", "invierno", "pasado"], "winter", false),
+    (&["прошлой", "весной"], "spring", false),
+    (&["прошлым", "летом"], "summer", false),
+    (&["прошлой", "осенью"], "autumn", false),
+    (&["прошлой", "зимой"], "winter", false),
+    (&["지난", "봄"], "spring", false),
+    (&["지난", "여름"], "summer", false),
+    (&["지난", "가을"], "autumn", false),
+    (&["지난", "겨울"], "winter", false),
+    (&["작년", "봄"], "spring", true),
+    (&["작년", "여름"], "summer", true),
+    (&["작년", "가을"], "autumn", true),
+    (&["작년", "겨울"], "winter", true),
+    (&["去年の春"], "spring", true),
+    (&["去年の夏"], "summer", true),
+    (&["去年の秋"], "autumn", true),
+    (&["去年の冬"], "winter", true),
+    (&["去年春天"], "spring", true),
+    (&["去年夏天"], "summer", true),
+    (&["去年秋天"], "autumn", true),
+    (&["去年冬天"], "winter", true),
 ];
 
 #[derive(Clone, Copy)]
@@ -225,6 +254,8 @@ impl Reader<'_> {
             return None;
         }
         self.near(i)
+            // A year may be a part of a season's name.
+            .or_else(|| self.foreign_season(i))
             .or_else(|| self.period(i))
             .or_else(|| self.ago(i))
             .or_else(|| self.ago_unspaced(i))
@@ -253,18 +284,24 @@ impl Reader<'_> {
         self.text.is_char_boundary(end).then_some(end)
     }
 
+    /// Whether these words begin here. Korean and Japanese hang particles on the last one.
+    fn reads(&self, i: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(n, word)| {
+            let token = self.word(i + n);
+            token == *word || n + 1 == words.len() && is_wide(word) && token.starts_with(word)
+        })
+    }
+
+    /// Where the last of these words ends, if it only begins a token.
+    fn ends(&self, i: usize, words: &[&str]) -> Option<usize> {
+        let last = words.last().filter(|last| is_wide(last))?;
+        self.inside(i + words.len() - 1, last)
+    }
+
     fn period(&self, i: usize) -> Option<Match> {
-        let begins = |at: usize, word: &str, last: bool| {
-            let token = self.word(at);
-            // Korean and Japanese hang particles on the last word.
-            token == word
-                || last && !word.is_ascii() && !word.starts_with(|c: char| c < '\u{2e80}') && token.starts_with(word)
-        };
-        let (words, unit, step) = PERIODS.iter().find(|(words, _, _)| {
-            words.iter().enumerate().all(|(n, word)| begins(i + n, word, n + 1 == words.len()))
-        })?;
+        let (words, unit, step) = PERIODS.iter().find(|(words, _, _)| self.reads(i, words))?;
         let count = words.len();
-        let mut hit = match unit {
+        let hit = match unit {
             Unit::Week => {
                 let monday = monday_of(self.today)?.checked_add((7 * step).days()).ok()?;
                 span(monday, monday.checked_add(7.days()).ok()?, Precision::Week, count)?
@@ -273,9 +310,18 @@ impl Reader<'_> {
             Unit::Year => super::year(i64::from(self.today.year()) + step, count)?,
             Unit::Day => return None,
         };
-        let last = words[count - 1];
-        hit.ends = if last.starts_with(|c: char| c >= '\u{2e80}') { self.inside(i + count - 1, last) } else { None };
-        Some(hit)
+        Some(Match { ends: self.ends(i, words), ..hit })
+    }
+
+    fn foreign_season(&self, i: usize) -> Option<Match> {
+        let (words, name, of_last_year) = SEASONS.iter().find(|(words, ..)| self.reads(i, words))?;
+        let hit = if *of_last_year {
+            let first = date(i64::from(self.today.year()) - 1, season_begins(name)?, 1)?;
+            span(first, first.checked_add(3.months()).ok()?, Precision::Month, words.len())?
+        } else {
+            self.season(name, -1, words.len())?
+        };
+        Some(Match { ends: self.ends(i, words), ..hit })
     }
 
     /// "hace dos semanas", "две недели назад", "2주 전에".
@@ -364,17 +410,16 @@ impl Reader<'_> {
     }
 
     fn foreign_week_day(&self, i: usize) -> Option<Match> {
-        let wide = |word: &str| word.starts_with(|c: char| c >= '\u{2e80}');
         let token = self.word(i);
         let (wanted, word) = DAYS.iter().find_map(|(day, names)| {
-            let found = names.iter().find(|name| token == **name || wide(name) && token.starts_with(**name))?;
+            let found = names.iter().find(|name| token == **name || is_wide(name) && token.starts_with(**name))?;
             Some((*day, *found))
         })?;
         let rest = token.get(word.len()..).unwrap_or("");
         if EVERY.contains(&self.before(i)) || rest.contains("마다") || self.before(i).ends_with("毎週") {
             return None;
         }
-        let led = wide(word)
+        let led = is_wide(word)
             || matches!(
                 self.before(i),
                 "el" | "este" | "próximo" | "del" | "al" | "в" | "во" | "до" | "к" | "ко" | "с" | "эту"
@@ -389,10 +434,14 @@ impl Reader<'_> {
         };
         let mut hit = day(chosen, false, 1)?;
         // 月曜 and 月曜日 are the same word.
-        let written = if wide(word) && rest.starts_with('日') { word.len() + '日'.len_utf8() } else { word.len() };
-        hit.ends = if wide(word) { Some(self.tokens[i].span.start + written) } else { None };
+        let written = if is_wide(word) && rest.starts_with('日') { word.len() + '日'.len_utf8() } else { word.len() };
+        hit.ends = if is_wide(word) { Some(self.tokens[i].span.start + written) } else { None };
         Some(hit)
     }
+}
+
+fn is_wide(word: &str) -> bool {
+    word.starts_with(|c: char| c >= '\u{2e80}')
 }
 
 #[cfg(test)]
@@ -406,11 +455,12 @@ mod tests {
         let led = |word: &str| if word.is_ascii() { word.to_owned() } else { format!("\u{2026} {word}") };
         let near = NEAR.iter().map(|(word, _)| led(word));
         let periods = PERIODS.iter().map(|(words, _, _)| led(&words.join(" ")));
+        let seasons = SEASONS.iter().map(|(words, _, _)| led(&words.join(" ")));
         let months = MONTHS.iter().copied().flatten().map(|name| format!("en {name}"));
         let days = DAYS.iter().flat_map(|(_, names)| names.iter()).map(|name| format!("el {name}"));
         let today = "2024-03-13".parse().expect("a date");
         let ago = ["hace dos semanas", "hace 3 meses", "21 de marzo"].map(str::to_owned);
-        for text in near.chain(periods).chain(months).chain(days).chain(ago) {
+        for text in near.chain(periods).chain(seasons).chain(months).chain(days).chain(ago) {
             assert!(find(&text, today).is_some(), "{text}");
         }
     }

@@ -64,15 +64,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Three months of the northern year.
-    fn season(&self, name: &str, step: i64, tokens: usize) -> Option<Match> {
-        let first_month = match name {
-            "spring" => 3,
-            "summer" => 6,
-            "fall" | "autumn" => 9,
-            "winter" => 12,
-            _ => return None,
-        };
+    /// Three months of the northern year: the last that is over, the one that is or comes, or the next.
+    pub(super) fn season(&self, name: &str, step: i64, tokens: usize) -> Option<Match> {
+        let first_month = season_begins(name)?;
         let this_year = i64::from(self.today.year());
         let starts = (this_year - 2..=this_year + 2).filter_map(|year| date(year, first_month, 1));
         let end = |start: Date| start.checked_add(3.months()).ok();
@@ -215,4 +209,15 @@ impl Reader<'_> {
         let offset = i64::from(wanted.to_monday_zero_offset());
         monday_of(self.today)?.checked_add((7 * weeks + offset).days()).ok()
     }
+}
+
+/// The month in which a season of the north begins.
+pub(super) fn season_begins(name: &str) -> Option<i64> {
+    Some(match name {
+        "spring" => 3,
+        "summer" => 6,
+        "fall" | "autumn" => 9,
+        "winter" => 12,
+        _ => return None,
+    })
 }
