@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::{Corpus, Doc};
-use super::weights::{LENGTH, Lens, RECORD_TELLS, UNREAD};
+use super::weights::{COSINE_POWER, LENGTH, Lens, RECORD_TELLS, UNREAD};
 
 /// One document under consideration.
 #[derive(Clone, Debug)]
@@ -48,8 +48,7 @@ pub(super) fn weigh(candidates: &mut Candidates, lens: &Lens, reads: bool) {
     let meaning = if reads { 1.0 } else { UNREAD };
     let each = |of: &dyn Fn(&Candidate) -> Option<f32>| z_scores(candidates.values().map(of).collect());
     let words = each(&|it| Some(it.words.powf(lens.power)));
-    // Squared: among the near ones a difference says more than among the far ones.
-    let meanings = each(&|it| it.cosine.map(|cosine| cosine.max(0.0).powi(2)));
+    let meanings = each(&|it| it.cosine.map(|cosine| cosine.max(0.0).powi(COSINE_POWER)));
     let lengths = each(&|it| Some((1.0 + it.facts.terms as f32).ln()));
     for (at, candidate) in candidates.values_mut().enumerate() {
         candidate.text = lens.keyword * words[at] + meaning * meanings[at] + LENGTH * lengths[at];

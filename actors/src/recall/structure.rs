@@ -9,8 +9,8 @@ use super::candidates::{Candidate, Candidates};
 use super::corpus::Corpus;
 use super::question::{DateSpan, Precision, Question};
 use super::weights::{
-    ASKS, ASSISTANT, DATE_NAMED, Lens, NEAR_DAYS, OFFERS, SPEAKER_NAMED, TURN_AFTER, TURN_BEFORE, TURN_BEFORE_ASKS,
-    TWO_AWAY, YEAR_GUESSED,
+    ASKS, ASSISTANT, DATE_IN_YEAR, DATE_NAMED, DATE_NEAR, Lens, NEAR_DAYS, OFFERS, SPEAKER_NAMED, TURN_AFTER,
+    TURN_BEFORE, TURN_BEFORE_ASKS, TWO_AWAY, YEAR_GUESSED,
 };
 
 /// The score of every candidate: its own words and what its surroundings add.
@@ -82,8 +82,8 @@ fn best_by_thread(candidates: &Candidates) -> BTreeMap<u32, f32> {
     best
 }
 
-/// How well an instant fits a named date: 1 within it (a year is vague: 0.5), 0.7 within a week of a day or a week. Who says "in May"
-/// most likely means the nearest, and may mean any.
+/// How well an instant fits a named date: 1 within it, less in a year or beside a day or a week. Who says "in May" most likely means the
+/// nearest, and may mean any.
 fn closeness(at: Timestamp, span: &DateSpan) -> f32 {
     let here = closeness_here(at, span);
     if here > 0.0 || !span.yearly {
@@ -94,13 +94,13 @@ fn closeness(at: Timestamp, span: &DateSpan) -> f32 {
 
 fn closeness_here(at: Timestamp, span: &DateSpan) -> f32 {
     if at >= span.start && at < span.end {
-        return if span.precision == Precision::Year { 0.5 } else { 1.0 };
+        return if span.precision == Precision::Year { DATE_IN_YEAR } else { 1.0 };
     }
     let away =
         if at < span.start { span.start.as_second() - at.as_second() } else { at.as_second() - span.end.as_second() };
     let near = away <= NEAR_DAYS * 24 * 60 * 60;
     match span.precision {
-        Precision::Day | Precision::Week if near => 0.7,
+        Precision::Day | Precision::Week if near => DATE_NEAR,
         _ => 0.0,
     }
 }

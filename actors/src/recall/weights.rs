@@ -1,4 +1,4 @@
-//! Every weight of the ranking, in one place. They are round; what is added to a score is in units of one standard deviation of the
+//! Every weight of the ranking, in one place; those of the sentences that an answer quotes stand in `answer`. They are round; what is added to a score is in units of one standard deviation of the
 //! candidates' scores.
 //!
 //! They were chosen on five of LoCoMo's ten conversations (conv-26, conv-30, conv-41, conv-42, conv-43) by moving one at a time
@@ -28,6 +28,8 @@ pub(super) const MEANING: Lens = Lens { keyword: 0.2, power: 0.5, thread: 0.15 }
 pub(super) const HEAD: usize = 4;
 /// Records that one hit leads to by its links; more would be a page of one hit's company.
 pub(super) const LINKED_FROM_A_HIT: usize = 3;
+/// The power of the cosine: among the near ones a difference says more than among the far ones.
+pub(super) const COSINE_POWER: i32 = 2;
 /// What meaning counts where the model has not learnt the question's language: its vectors then say little more than which letters
 /// two texts share.
 pub(super) const UNREAD: f32 = 0.3;
@@ -56,6 +58,10 @@ pub(super) const TWO_AWAY: f32 = 0.2;
 /// What an assistant says is long, matches much and is seldom what was to be remembered: 1.0 to 1.5 did well on long chats with an
 /// assistant. Between people it has no part.
 pub(super) const ASSISTANT: f32 = -1.0;
+/// A named year is vague.
+pub(super) const DATE_IN_YEAR: f32 = 0.5;
+/// Near a named day or week, and not in it.
+pub(super) const DATE_NEAR: f32 = 0.7;
 /// How near a date must be to a named day or week to count in part: things are told some days after they happen.
 pub(super) const NEAR_DAYS: i64 = 7;
 /// A message whose own words match better than its best record by more than this holds what the records left out; then it stands
