@@ -39,7 +39,7 @@ fn holds(bytes: &[u8], word: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_are_spans_with_their_id_and_without_their_words() {
+async fn requests_and_jobs_are_spans_with_their_ids_and_without_their_words() {
     let Some(nats) = Nats::start().await else { return };
     let data = tempfile::tempdir().unwrap();
     let collector = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -64,6 +64,11 @@ async fn requests_are_spans_with_their_id_and_without_their_words() {
     headers.insert("Memlog-User", "wilhelmina");
     let body = r#"{"profile":"zephyrine","content":"My axolotl is ill."}"#;
     client.send("memlog.v1.umbrellaco.profile.remember".to_owned(), headers, body.into()).await.unwrap();
+    let body = r#"{"profile":"zephyrine","messages":[{"role":"user","content":"My axolotl is well."}],"wait":true}"#;
+    let subject = "memlog.v1.umbrellaco.profile.ingest".to_owned();
+    let (ingested, _) = client.send(subject, async_nats::HeaderMap::new(), body.into()).await.unwrap();
+    let ingested: serde_json::Value = serde_json::from_slice(&ingested).unwrap();
+    let job = ingested["job_id"].as_str().unwrap().to_owned();
 
     let exported = async {
         let mut all = Vec::new();
@@ -72,14 +77,14 @@ async fn requests_are_spans_with_their_id_and_without_their_words() {
             while let Some((first, body)) = taken(&mut stream).await {
                 assert!(first.starts_with("POST /v1/traces "), "{first}");
                 all.extend(body);
-                if holds(&all, "trace-4711") && holds(&all, "outcome") {
+                if holds(&all, "trace-4711") && holds(&all, &job) && holds(&all, "ended") {
                     return all;
                 }
             }
         }
     };
     let all = tokio::time::timeout(std::time::Duration::from_secs(60), exported).await.expect("spans come");
-    for word in ["memlog", "request", "profile", "remember", "trace-4711", "outcome", "ok", "took_us"] {
+    for word in ["memlog", "request", "profile", "remember", "trace-4711", "outcome", "ok", "took_us", "job"] {
         assert!(holds(&all, word), "no {word}");
     }
     for word in ["zephyrine", "axolotl", "wilhelmina", "umbrellaco"] {

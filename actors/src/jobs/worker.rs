@@ -4,6 +4,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use tokio::task::JoinSet;
+use tracing::{Instrument as _, field::Empty};
 
 use crate::port::{
     Assignment, Delivery, Desk, DeskClosed, ExtractFailed, Extractor, Finding, JobSource, Narrator, Summary,
@@ -39,7 +40,9 @@ impl Worker {
         let mut hands = JoinSet::new();
         while let Some(delivery) = self.source.take().await {
             let (worker, job) = (self.clone(), delivery.job());
-            hands.spawn(async move { worker.one(delivery).await });
+            // Which job and what became of it, and no word of its texts.
+            let span = tracing::info_span!("job", id = %job, outcome = Empty);
+            hands.spawn(async move { worker.one(delivery).await }.instrument(span));
             // A panic costs this try, not the worker: the queue delivers the job again.
             if let Some(Err(error)) = hands.join_next().await {
                 tracing::error!(%job, %error, "a worker had panicked");
@@ -48,7 +51,15 @@ impl Worker {
     }
 
     async fn one(&self, delivery: Box<dyn Delivery>) {
-        match self.work(&*delivery).await {
+        let worked = self.work(&*delivery).await;
+        let outcome = match &worked {
+            Ok(None) => "ended",
+            Ok(Some(_)) => "again",
+            Err(_) => "waits",
+        };
+        tracing::Span::current().record("outcome", outcome);
+        tracing::debug!("worked on");
+        match worked {
             Ok(None) => delivery.done().await,
             Ok(Some(after)) => delivery.again(after).await,
             Err(closed) => {
