@@ -5,6 +5,7 @@
 mod eval;
 mod notebooks;
 mod notes;
+mod recall;
 mod threads;
 
 use std::{
@@ -16,6 +17,18 @@ use std::{
 use memlog::embed::ModelFolder;
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// A model of this machine; the variable says whether one must be there.
+fn model(name: &str, variable: &str) -> Option<ModelFolder> {
+    match ModelFolder::find(Some(Path::new(name))) {
+        Ok(model) => Some(model),
+        Err(error) => {
+            assert!(!std::env::var(variable).is_ok_and(|value| value == "required"), "{error}");
+            eprintln!("SKIPPED: {error}");
+            None
+        }
+    }
+}
 
 /// A data folder and the binary on it.
 struct Memlog {
@@ -377,14 +390,7 @@ fn the_doctor_names_what_is_missing_and_what_to_do() {
 // A folder in Spanish is searched by its words alone as long as the model has learnt English; one command mends that.
 #[test]
 fn the_doctor_names_the_model_for_other_languages() {
-    let model = match ModelFolder::find(Some(Path::new("minilm"))) {
-        Ok(model) => model,
-        Err(error) => {
-            let required = std::env::var("MEMLOG_TEST_MODEL").is_ok_and(|value| value == "required");
-            assert!(!required, "{error}");
-            return eprintln!("SKIPPED: {error}");
-        }
-    };
+    let Some(model) = model("minilm", "MEMLOG_TEST_MODEL") else { return };
     let hint = |sentence: &str| {
         let memlog = Memlog::new();
         let file = memlog.data().join("chat.jsonl");
