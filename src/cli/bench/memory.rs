@@ -5,7 +5,10 @@
 use std::{sync::Arc, time::Instant};
 
 use memlog_actors::{
-    api::profile::{Remember, Search},
+    api::{
+        profile::{Ingest, Message, Remember, Search},
+        record::ItemType,
+    },
     bench::{Clusters, PROFILE, Random, Times, abreast, context, filled, options, record},
     system::System,
 };
@@ -48,6 +51,7 @@ async fn records(bench: &Bench) -> Result<Vec<Figure>, Fail> {
     let views = system.health().views_bytes as f64 / size as f64;
     figures.push(Figure::new("its views, as the budget counts them", size, BYTES, views).beside("its text", text));
     figures.extend(found_at_once(&system, size, bench.scale.questions).await?);
+    figures.push(made_and_found(&system, size, bench.scale.calls.min(bench.scale.questions)).await?);
     system.stop().await;
     drop(system);
     let bytes = disk_bytes(folder.path()) as f64 / size as f64;
@@ -77,6 +81,35 @@ async fn found_at_once(system: &System, size: usize, runs: usize) -> Result<Vec<
     let (saves, both) = (Times::new(saves), Times::new(both));
     let limit = saves.p50();
     Ok(vec![Figure::times("from a save to the search that has found it", size, &both).beside("the save", limit)])
+}
+
+/// From a message to the search that finds the memory made of it, one after the other; what is searched for is no message.
+async fn made_and_found(system: &System, size: usize, runs: usize) -> Result<Figure, Fail> {
+    let mut times = Vec::with_capacity(runs);
+    for run in 0..runs {
+        let word = format!("numbat{run}");
+        let content = format!("My {word} sleeps in the shed.");
+        let message = Message { role: "user".to_owned(), content, ..Message::default() };
+        let ingest = Ingest {
+            profile: PROFILE.to_owned(),
+            messages: vec![message],
+            session_id: Some("shed".to_owned()),
+            wait: Some(true),
+            timeout_s: None,
+        };
+        let types = vec![ItemType::Memory, ItemType::Fact, ItemType::Event];
+        let search =
+            Search { profile: PROFILE.to_owned(), query: word.clone(), types: Some(types), ..Search::default() };
+        let began = Instant::now();
+        system.profile_ingest(&context(), ingest).await?;
+        let found = system.profile_search(&context(), search).await?.reply;
+        times.push(began.elapsed());
+        let content = found.memories.first().and_then(|memory| memory.content.clone().flatten());
+        if !content.is_some_and(|content| content.contains(&word)) {
+            return Err(unmeasured("a search did not find the memory made of what had been ingested"));
+        }
+    }
+    Ok(Figure::times("from a message to the search that has found its memory", size, &Times::new(times)))
 }
 
 /// Profiles with their actors awake and their views loaded, and again from a start at which nobody calls.

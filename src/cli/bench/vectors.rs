@@ -52,6 +52,7 @@ fn among(size: usize, runs: usize) -> Vec<Figure> {
         view.insert(doc, 0, vector);
     }
     view.wait();
+    let as_it_comes = shipped(&view, &questions, &truths, runs);
     let wanted = widened(&mut view, &questions, &truths);
     let graph = Graph::of(&vectors);
     let of_graph = |candidates: usize| -> Vec<Vec<u32>> {
@@ -78,6 +79,8 @@ fn among(size: usize, runs: usize) -> Vec<Figure> {
             .beside("comparing all", scan.p50())
             .reaching(Reach::Recall(RECALL_MIN)),
     ];
+    // Where that is enough, the row above is the same.
+    figures.extend(as_it_comes.filter(|_| wanted != Limits::default().hnsw_candidates));
     figures.extend(KEPT.map(|one_in| filtered(&view, &vectors, &questions, one_in, runs)));
     figures
 }
@@ -105,6 +108,18 @@ fn filtered(view: &Vectors, vectors: &[Vec<f32>], questions: &[Vec<f32>], one_in
 fn of_view(view: &Vectors, questions: &[Vec<f32>]) -> Vec<Vec<u32>> {
     let docs = |it: &Vec<f32>| view.nearest(it, BEST, &|_| true).into_iter().map(|(doc, _)| doc).collect();
     questions.iter().map(docs).collect()
+}
+
+/// A view with a graph, as memlog has it unless told otherwise.
+fn shipped(view: &Vectors, questions: &[Vec<f32>], truths: &[Vec<u32>], runs: usize) -> Option<Figure> {
+    if !view.has_graph() {
+        return None;
+    }
+    let question = |run: usize| &questions[run % questions.len()];
+    let [times] =
+        alternately(runs, [&mut |run| drop(std::hint::black_box(view.nearest(question(run), BEST, &|_| true)))]);
+    let name = format!("the view as it comes, graph of {}", Limits::default().hnsw_candidates);
+    Some(Figure::times(name, view.len(), &times).recalling(recall(truths, &of_view(view, questions))))
 }
 
 /// Has a view's graph weigh as many candidates as it takes to find enough, at least those it weighs by default, and tells how many.
