@@ -1,7 +1,7 @@
 //! Damage to files at rest: whatever byte is flipped or cut off, the log is refused with a sentence, or `verify` names it, or nobody
 //! can tell the difference. Never a panic, and never something else than what was written without a word about it.
 
-use std::{collections::BTreeMap, fs};
+use std::{cell::RefCell, collections::BTreeMap, fs};
 
 use super::*;
 use crate::{
@@ -19,6 +19,10 @@ struct Story {
     name: Digest,
     command: Digest,
     told: String,
+    /// Each event by itself.
+    events: Vec<(StreamKey, Version, String)>,
+    /// How many events each damage that was named took.
+    lost: RefCell<Vec<usize>>,
 }
 
 impl Story {
@@ -60,8 +64,14 @@ impl Story {
         log.put_snapshot(thread.key, &Snapshot { layout: 1, bytes: vec![7; 900] }).unwrap();
         log.set_checkpoint("views", Position(4)).unwrap();
         log.sync().unwrap();
-        let mut story = Self { files: Files::new(), thread, other, name, command, told: String::new() };
+        let (told, events, lost) = (String::new(), Vec::new(), RefCell::default());
+        let mut story = Self { files: Files::new(), thread, other, name, command, told, events, lost };
         story.told = story.tell(&log).expect("undamaged");
+        for key in [thread.key, other.key] {
+            for version in (1..=log.version(key).unwrap().0).map(Version) {
+                story.events.push((key, version, alone(&log, key, version).expect("undamaged")));
+            }
+        }
         drop(log);
         story.files = files_in(dir.path())
             .into_iter()
@@ -95,6 +105,12 @@ impl Story {
         Ok(told.join("\n"))
     }
 
+    /// How many events cannot be read as they were, each asked for by itself.
+    fn missing(&self, log: &Log) -> usize {
+        let as_it_was = |it: &&(StreamKey, Version, String)| alone(log, it.0, it.1).is_ok_and(|is| is == it.2);
+        self.events.len() - self.events.iter().filter(as_it_was).count()
+    }
+
     /// What becomes of it with these files.
     fn judge(&self, files: &Files, at: &str) -> Fate {
         let dir = tempfile::tempdir().unwrap();
@@ -116,6 +132,9 @@ impl Story {
             Ok(report) => report.first_break.is_some(),
             Err(error) => panic!("{at}: {error}"),
         };
+        if named {
+            self.lost.borrow_mut().push(self.missing(&log));
+        }
         match told {
             Ok(told) if told == self.told && !named => Fate::Same,
             Ok(told) => {
@@ -134,6 +153,16 @@ impl Story {
         files.get_mut(file).unwrap()[byte] ^= 1 << bit;
         self.judge(&files, &format!("bit {bit} of byte {byte} of {}", file.display()))
     }
+}
+
+/// One event with its content.
+fn alone(log: &Log, key: StreamKey, version: Version) -> Result<String, crate::log::Error> {
+    let Some(event) = log.at(key, version)? else { return Ok(String::new()) };
+    let content = match log.open_content(&event)? {
+        Sealed::Open(content) => text_of(content),
+        other => format!("{other:?}"),
+    };
+    Ok(format!("{:?} {:?} {content}", event.head, event.facts))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,6 +199,10 @@ fn a_flipped_bit_of_the_log_is_refused_or_named_or_changes_nothing() {
         story.flipped(file, byte, bit)
     }));
     assert!(fates[&Fate::Named] > 10, "{fates:?}");
+    // The rest is read: a bit of a page takes what stands there, and only one in the paths to it takes more.
+    let lost = story.lost.take();
+    let one_at_most = lost.iter().filter(|lost| **lost <= 1).count();
+    assert!(one_at_most * 4 > lost.len() * 3, "{lost:?}");
     // Its front: magic, geometry and both slots of commits.
     let fates = count((0..320).step_by(4).map(|byte| story.flipped(file, byte, pick(8) as u8)));
     assert!(fates[&Fate::Refused] > 5, "{fates:?}");
@@ -188,6 +221,8 @@ fn a_flipped_bit_of_the_vault_is_refused_or_named_or_changes_nothing() {
         let fates = count((slot * 64..slot * 64 + 64).map(|byte| story.flipped(file, byte, pick(8) as u8)));
         assert_eq!(fates[&Fate::Named], 64, "slot {slot}: {fates:?}");
     }
+    let lost = story.lost.take();
+    assert!(lost.iter().all(|lost| *lost <= 1), "a key is one content's: {lost:?}");
 }
 
 #[test]
@@ -206,6 +241,7 @@ fn a_flipped_or_missing_byte_of_a_large_content_is_named() {
     let mut files = story.files.clone();
     files.remove(blob);
     assert_eq!(story.judge(&files, "a content is gone"), Fate::Named);
+    assert_eq!(story.lost.take(), [1; 24], "the rest is read");
 }
 
 /// A copy that ended early, a disk that lost its last blocks.
