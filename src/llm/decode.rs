@@ -169,14 +169,16 @@ pub(super) fn parts(answer: &str, question: &str) -> Result<Vec<String>, Malform
     if questions.len() > PARTS_MAX {
         return Err(Malformed);
     }
-    let mut asked = BTreeSet::from([normalised(question)]);
+    // With its mark or without, it is the same question.
+    let words = |text: &str| normalised(text.trim_end_matches(|c: char| !c.is_alphanumeric()));
+    let mut asked = BTreeSet::from([words(question)]);
     let mut parts = Vec::with_capacity(questions.len());
     for part in questions {
         let part = part.trim();
         if !says_something(part) || part.len() > QUERY_BYTES_MAX || part.contains(char::is_control) {
             return Err(Malformed);
         }
-        if asked.insert(normalised(part)) {
+        if asked.insert(words(part)) {
             parts.push(part.to_owned());
         }
     }
