@@ -50,7 +50,7 @@ pub struct Feed {
     head: watch::Receiver<Position>,
     at: Position,
     waiting: VecDeque<Stored>,
-    namespaces: HashMap<Scope, Option<String>>,
+    namespaces: HashMap<Scope, String>,
 }
 
 /// The row of the checkpoint.
@@ -59,7 +59,8 @@ const CHECKPOINT: &str = "feed";
 const BEGAN: &str = "feed.began";
 /// Events read at once.
 const PAGE_EVENTS: usize = 500;
-/// Positions after which the checkpoint is written: after a crash at most so many events are told again.
+/// Positions between which the checkpoint is written. After a crash more of them may be told again: it is written for the page before,
+/// lasts from the next sync on, and a feed that catches up begins there anew.
 const CHECKPOINT_EVERY: u64 = 1_000;
 
 impl System {
@@ -160,20 +161,28 @@ impl Feed {
             return Ok(Some(known));
         }
         let log = &inner.environment.log;
-        for other in log.listed(*namespace, ListKind::Profiles, None, 1)? {
-            if let Some(first) = log.at(other.stream, Version(1))?
-                && let Sealed::Open(Content::ProfileCreated(content)) = log.open_content(&first)?
-            {
-                return Ok(Some(content.namespace));
+        let mut before = None;
+        loop {
+            let page = log.listed(*namespace, ListKind::Profiles, before, PAGE_PROFILES)?;
+            let Some(last) = page.last() else { return Ok(None) };
+            before = Some(last.id);
+            for other in page {
+                match namespace_in(log, other.stream) {
+                    Ok(Some(token)) => return Ok(Some(token)),
+                    // It was deleted since it was listed.
+                    Ok(None) => {}
+                    Err(error) => {
+                        tracing::warn!(%error, "a profile does not tell its namespace; the next one is asked")
+                    }
+                }
             }
         }
-        Ok(None)
     }
 
     fn namespace(&mut self, event: &Stored) -> Result<Option<String>, Error> {
         let scope = event.head.key.scope;
         if let Some(known) = self.namespaces.get(&scope) {
-            return Ok(known.clone());
+            return Ok(Some(known.clone()));
         }
         let inner = &self.system.inner;
         let key = StreamKey { stream: scope.own_stream(), ..event.head.key };
@@ -189,10 +198,25 @@ impl Feed {
         if self.namespaces.len() >= KNOWN_MAX {
             self.namespaces.clear();
         }
-        self.namespaces.insert(scope, found.clone());
+        // One that is not known may still be named.
+        if let Some(token) = &found {
+            self.namespaces.insert(scope, token.clone());
+        }
         Ok(found)
     }
 }
+
+/// The namespace that a profile's first event names; none if that is sealed.
+fn namespace_in(log: &Log, profile: StreamKey) -> Result<Option<String>, Error> {
+    let Some(first) = log.at(profile, Version(1))? else { return Ok(None) };
+    match log.open_content(&first)? {
+        Sealed::Open(Content::ProfileCreated(content)) => Ok(Some(content.namespace)),
+        _ => Ok(None),
+    }
+}
+
+/// Profiles asked at once for the namespace they share.
+const PAGE_PROFILES: usize = 10;
 
 /// Profiles whose namespace is kept in mind.
 const KNOWN_MAX: usize = 10_000;

@@ -2,6 +2,7 @@
 
 use memlog_events::ids::{Micros, RecordId};
 use serde_json::Map;
+use uuid::Uuid;
 
 use super::{System, lookup::broken};
 use crate::{
@@ -75,6 +76,12 @@ impl System {
         };
         Ok(state.catalog.doc(doc).map(wordless))
     }
+}
+
+/// The id by which a repeat names a record that it asked for: the client's own was sealed with the rest, so it is the asked one,
+/// unless that is a spelling of the record's UUID.
+pub(crate) fn as_asked(asked: &str, id: RecordId) -> String {
+    if Uuid::parse_str(asked) == Ok(id.0) { id.to_string() } else { asked.to_owned() }
 }
 
 /// What a replayed reply says of a record that is gone without a trace.

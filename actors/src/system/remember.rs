@@ -15,7 +15,7 @@ use super::{
     duplicate::{self, Saying},
     lookup::{broken, by, gone},
     past::{Moment, Seen},
-    records::{erased_record, is_record},
+    records::{as_asked, erased_record, is_record},
     thread::{Anchors, Ttl, retention, warnings},
     validate,
 };
@@ -300,8 +300,7 @@ impl System {
             Begun::Before(Before { answer, before, time, .. }) => {
                 // As of just before: afterwards there is nothing to show at all.
                 let mut memory = self.record_before(context, &request.profile, answer.0, before, time).await?;
-                // An id that the client gave was sealed with the rest.
-                memory.id = request.memory_id;
+                memory.id = as_asked(&request.memory_id, answer.0);
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
             Begun::Now(once) => once,

@@ -1,8 +1,21 @@
 //! The change feed over restarts: whatever was committed is told, and after an orderly end nothing is told twice.
 
-use memlog_actors::api::profile::{Delete, Remember};
+use std::time::Duration;
+
+use memlog_actors::{
+    api::profile::{Delete, Remember},
+    system::{Change, Feed},
+};
 
 use crate::world::{World, acme, remember};
+
+/// A feed that has more to tell does so long before this.
+const EVER: Duration = Duration::from_secs(30);
+
+async fn next(feed: &mut Feed) -> Change {
+    let next = tokio::time::timeout(EVER, feed.next()).await;
+    next.expect("it tells what was committed").expect("the system runs")
+}
 
 /// A process may die before the feed's first checkpoint, and with it what it had not told.
 #[tokio::test(flavor = "multi_thread")]
@@ -17,7 +30,7 @@ async fn what_a_crash_kept_from_being_told_is_told_by_the_next_process() {
     let mut feed = system.feed();
     let mut told = Vec::new();
     while told.last() != Some(&head) {
-        told.push(feed.next().await.expect("there is more").seq);
+        told.push(next(&mut feed).await.seq);
     }
     assert_eq!((told.len() as u64, told.first()), (head, Some(&1)));
     drop(feed);
@@ -39,7 +52,7 @@ async fn a_profile_that_was_deleted_right_before_a_crash_is_told_as_well() {
     let mut feed = system.feed();
     let mut told = Vec::new();
     while told.last().is_none_or(|(seq, _)| *seq < head) {
-        let change = feed.next().await.expect("there is more");
+        let change = next(&mut feed).await;
         told.push((change.seq, change.event_type));
     }
     assert!(told.iter().any(|(_, event_type)| *event_type == "profile_deleted"), "{told:?}");
@@ -54,13 +67,13 @@ async fn after_an_orderly_end_nothing_is_told_twice() {
     let mut feed = system.feed();
     system.profile_remember(&acme(), remember("The ferns need water.")).await.expect("stored");
     let head = system.health().seq;
-    while feed.next().await.expect("there is more").seq < head {}
+    while next(&mut feed).await.seq < head {}
     feed.note().await;
     drop(feed);
     let system = world.restart(system).await;
     let mut feed = system.feed();
     system.profile_remember(&acme(), remember("The dentist is on 14 June.")).await.expect("stored");
-    assert!(feed.next().await.expect("there is more").seq > head);
+    assert!(next(&mut feed).await.seq > head);
     drop(feed);
     system.stop().await;
 }

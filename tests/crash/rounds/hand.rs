@@ -85,11 +85,12 @@ pub(super) struct Hand {
 }
 
 impl Hand {
-    pub(super) fn new(number: usize, seed: u64) -> Self {
+    /// Every round gives it numbers to draw by.
+    pub(super) fn new(number: usize) -> Self {
         let letter = char::from(b'a' + u8::try_from(number).unwrap());
         let tree = json!({ "profiles": { SHARED: tree::empty_profile() }, "notebooks": {}, "agents": {}, "trash": {},
             "notes": {}, "kinds": {}, "sessions": {} });
-        let (rng, trace) = (Rng::with_seed(seed.wrapping_add(number as u64)), VecDeque::new());
+        let (rng, trace) = (Rng::with_seed(0), VecDeque::new());
         let (extracted, acknowledged, settled) = Default::default();
         Self { letter, rng, tree, maybe: None, last: None, extracted, settled, acknowledged, trace, words: 0 }
     }

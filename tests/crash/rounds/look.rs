@@ -16,7 +16,7 @@ use super::{
 use crate::world::Served;
 
 /// Questions asked at once.
-const READERS: usize = 24;
+pub(super) const READERS: usize = 24;
 /// The longest page.
 const PAGE: u64 = 500;
 

@@ -1,21 +1,19 @@
-//! What is proved besides the trees: no word that is gone is in any read, now or then, or in any file; what is there is found; the
-//! log tells one story, which its feed told too; and what it proved once stays proved.
+//! What is proved besides the trees: no word that is gone is in any read, now or then, or in any file, and what is there is found.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
+use fastrand::Rng;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::{
     commands::admin,
     hand::{Hand, MARK, words},
-    look::Reader,
+    look::{READERS, Reader},
     tree::fields,
 };
 use crate::{grep::Needles, world::Served};
 
-/// Questions asked at once.
-const READERS: usize = 24;
 /// Things of one client that are searched for after a round.
 const SOUGHT: usize = 4;
 
@@ -29,14 +27,22 @@ pub(super) async fn other_reads(reader: &Reader<'_>, hands: &[Hand]) {
     reader.get("job.list", &[], json!({ "limit": 100 })).await;
 }
 
-/// The log as it is exported and counted, which holds no word at all.
+/// The log as it is shown, exported, counted and verified, which holds no word at all.
 pub(super) async fn whole_log(reader: &Reader<'_>) {
+    let mut from = Some(0);
+    while let Some(seq) = from {
+        let page = reader.get("audit.events", &[], json!({ "from_seq": seq, "limit": 500 })).await;
+        let last = page["events"].as_array().and_then(|events| events.last());
+        from = last.map(|event| event["seq"].as_u64().expect("a position") + 1);
+    }
     let mut from = json!(0);
     while !from.is_null() {
         let page = reader.get("audit.export", &[], json!({ "from_seq": from, "limit": 500 })).await;
         from = page["next_seq"].clone();
     }
-    reader.get("audit.stats", &[], json!({})).await;
+    for verb in ["audit.stats", "audit.verify"] {
+        reader.get(verb, &[], json!({})).await;
+    }
 }
 
 async fn of_one(reader: &Reader<'_>, hand: &Hand) {
@@ -101,13 +107,16 @@ pub(super) fn files_are_sealed(places: &[PathBuf]) {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Some of what each client has, or all of it, is found by its word.
-pub(super) async fn is_found(served: &Served, hands: &mut [Hand], all: bool) {
+/// All that each client has is found by its word, or what is drawn of it.
+pub(super) async fn is_found(served: &Served, hands: &[Hand], mut drawn_by: Option<Rng>) {
     let mut asked = Vec::new();
-    for hand in hands.iter_mut() {
+    for hand in hands {
         let mut of_it = things(hand);
-        hand.rng.shuffle(&mut of_it);
-        asked.extend(of_it.into_iter().take(if all { usize::MAX } else { SOUGHT }));
+        if let Some(rng) = &mut drawn_by {
+            rng.shuffle(&mut of_it);
+            of_it.truncate(SOUGHT);
+        }
+        asked.append(&mut of_it);
     }
     let reader = Reader::new(served, None);
     let (reader, letters) = (&reader, &asked);

@@ -7,6 +7,10 @@ pub(super) const UNTOLD: &str = "?";
 /// Links whose target is invalid for as long as they live.
 const INVALIDATING: [&str; 3] = ["supersedes", "refines", "duplicates"];
 
+/// What a record or a note says, and whom it names.
+const TEXTS: [&str; 10] =
+    ["content", "summary", "speaker", "name", "category", "info", "body", "text", "group", "login"];
+
 /// A profile in which nothing is.
 pub(super) fn empty_profile() -> Value {
     json!({ "speakers": {}, "records": {}, "threads": {} })
@@ -74,15 +78,21 @@ pub(super) fn includes(pattern: &Value, reply: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether a repeated reply is the first one, save for what was forgotten since: that is null or empty.
+/// Whether a repeated reply is the first one, save for what was forgotten since: texts and names are null, what holds some is empty.
 pub(super) fn repeats(first: &Value, again: &Value) -> Result<(), String> {
     match (first, again) {
         (Value::Object(fields), Value::Object(others)) if fields.len() == others.len() => {
-            fields.iter().try_for_each(|(key, value)| repeats(value, &again[key]).map_err(|at| format!("{key}: {at}")))
+            fields.iter().try_for_each(|(key, value)| {
+                let of_it = &again[key];
+                let forgotten = match of_it {
+                    Value::Null => TEXTS.contains(&key.as_str()),
+                    Value::Object(fields) => key == "metadata" && fields.is_empty(),
+                    Value::Array(all) => key == "sources" && all.is_empty(),
+                    _ => false,
+                };
+                if forgotten { Ok(()) } else { repeats(value, of_it).map_err(|at| format!("{key}: {at}")) }
+            })
         }
-        (Value::String(_), Value::Null) => Ok(()),
-        (Value::Object(_), Value::Object(fields)) if fields.is_empty() => Ok(()),
-        (Value::Array(_), Value::Array(all)) if all.is_empty() => Ok(()),
         _ => agrees(first, again),
     }
 }
@@ -158,5 +168,25 @@ fn trees_differ_by_more_by_less_and_by_other_values() {
         json!({ "a": [{ "id": 7, "b": 2 }, 1] }),
     ] {
         agrees(&expected, &other).unwrap_err();
+    }
+}
+
+// Nor would a repeat that may leave out anything.
+#[test]
+fn a_repeat_leaves_out_what_was_forgotten_and_nothing_else() {
+    let first =
+        json!({ "memory": { "id": "a", "status": "valid", "content": "b", "metadata": { "c": 1 }, "sources": [2] } });
+    repeats(&first, &first).unwrap();
+    let mut again = first.clone();
+    for (name, gone) in [("content", Value::Null), ("metadata", json!({})), ("sources", json!([]))] {
+        again["memory"][name] = gone;
+    }
+    repeats(&first, &again).unwrap();
+    for (name, wrong) in
+        [("id", Value::Null), ("status", Value::Null), ("content", json!("other")), ("metadata", Value::Null)]
+    {
+        let mut again = again.clone();
+        again["memory"][name] = wrong;
+        repeats(&first, &again).unwrap_err();
     }
 }

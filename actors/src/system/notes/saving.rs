@@ -44,23 +44,23 @@ fn anyones((note, login): Shown) -> AdminOne {
 }
 
 /// Events read at once.
-const PAGE: usize = 500;
+const PAGE_EVENTS: usize = 500;
 
 /// What the facts still say of a note whose texts are gone: as it was saved last, up to a position.
 fn facts_of(log: &Log, key: StreamKey, number: u64, to: Position) -> Result<(LevelCode, KindCode), Error> {
-    let (mut found, mut after) = ((LevelCode::OWN, KindCode::DEFAULT), Version(0));
+    let (mut found, mut after) = (None, Version(0));
     loop {
-        let page = log.stream(key, after, PAGE).map_err(broken)?;
-        let Some(last) = page.last() else { return Ok(found) };
+        let page = log.stream(key, after, PAGE_EVENTS).map_err(broken)?;
+        let Some(last) = page.last() else { return found.ok_or_else(gone) };
         after = last.head.version;
         for event in page {
             if event.head.position > to {
-                return Ok(found);
+                return found.ok_or_else(gone);
             }
             if let Facts::NoteSaved(e) = &event.facts
                 && e.note == number
             {
-                found = (e.level, e.kind);
+                found = Some((e.level, e.kind));
             }
         }
     }

@@ -27,6 +27,7 @@ use crate::{
         command::{Before, Begun, Note, refused},
         lookup::{broken, by},
         past::Moment,
+        records::as_asked,
         remember::type_code,
         validate,
     },
@@ -171,7 +172,7 @@ impl System {
         let once = match self.begin::<Under<Updated>>(context).await? {
             Begun::Before(Before { answer, at, time, .. }) => {
                 let memory = self.record_before(context, &request.profile, answer.inner.0, at, time).await?;
-                let memory = Record { id: request.memory_id.clone(), ..memory };
+                let memory = Record { id: as_asked(&request.memory_id, answer.inner.0), ..memory };
                 return Ok(Answer { reply: shown(memory, &answer), replayed: true });
             }
             Begun::Now(once) => once,

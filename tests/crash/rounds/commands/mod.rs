@@ -99,7 +99,7 @@ fn command(
     effect: impl Fn(&mut Value, &Value) + Send + Sync + 'static,
 ) -> Command {
     let said = Said::new(verb, headers, body);
-    Command { said, effect: Box::new(effect), refused: None, reply: Value::Null }.replying(json!({}))
+    Command { said, effect: Box::new(effect), refused: None, reply: json!({}) }
 }
 
 impl Command {
