@@ -28,6 +28,16 @@ fn a_crate_outside_its_place_is_found() {
 }
 
 #[test]
+fn a_word_where_it_may_not_be_is_found() {
+    let blocks = "let done = tokio::task::spawn_blocking(work);";
+    assert_eq!(words(&house(&[("actors/src/a.rs", blocks)])), ["actors/src/a.rs:1: names spawn_blocking"]);
+    assert!(words(&house(&[("actors/src/blocking.rs", blocks), ("src/cli/a.rs", blocks)])).is_empty());
+    let simulates = "System::start_on(machine, options)";
+    assert_eq!(words(&house(&[("src/main.rs", simulates)])), ["src/main.rs:1: names start_on"]);
+    assert!(words(&house(&[("actors/tests/sim/run.rs", simulates)])).is_empty());
+}
+
+#[test]
 fn a_domain_that_waits_or_looks_at_the_clock_is_found() {
     let impure = "async fn f() {}\nlet now = SystemTime::now();";
     assert_eq!(pure_domain(&house(&[("actors/src/domain/a.rs", impure)])).len(), 2);

@@ -35,6 +35,16 @@ fn crates_stay_behind_their_walls() {
 }
 
 #[test]
+fn words_stay_behind_their_walls() {
+    let house = House::read();
+    assert_none(
+        walls::words(&house),
+        "A word is named where it may not be; WORDS in tests/tidy/walls.rs says why. In actors, what blocks goes through \
+         `blocking::run`; a simulation lives in actors/tests/sim:",
+    );
+}
+
+#[test]
 fn the_domain_is_pure() {
     let house = House::read();
     assert_none(

@@ -186,6 +186,7 @@ impl<A: Aggregate> Directory<A> {
             let cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
             cells.iter().map(|(id, cell)| (cell.used.load(Ordering::Relaxed), *id)).collect()
         };
+        // The one used longest ago goes first; the id decides between equals, so that one history is always the same.
         cells.sort_unstable();
         let surplus = cells.len().saturating_sub(limits.entities_awake_max);
         for (place, (used, stream)) in cells.into_iter().enumerate() {
@@ -200,6 +201,7 @@ impl<A: Aggregate> Directory<A> {
     pub async fn sleep_all(&self) {
         self.closed.store(true, Ordering::SeqCst);
         let mut streams: Vec<_> = self.cells.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect();
+        // A map has no order of its own, and whoever simulates must see the same one each time.
         streams.sort_unstable();
         for stream in streams {
             self.sleep(stream).await;

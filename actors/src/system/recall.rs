@@ -99,7 +99,7 @@ impl System {
     async fn parts_of(&self, query: &str) -> Vec<String> {
         let Some(narrator) = self.inner.narrator.clone() else { return Vec::new() };
         let text = query.to_owned();
-        let Ok(told) = tokio::task::spawn_blocking(move || narrator.parts(&text)).await else { return Vec::new() };
+        let Ok(told) = crate::blocking::run(move || narrator.parts(&text)).await else { return Vec::new() };
         match told {
             Ok(parts) => parts.into_iter().filter(|part| validate::query(part).is_ok()).take(PARTS_MAX).collect(),
             Err(failed) => {

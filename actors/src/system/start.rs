@@ -79,7 +79,11 @@ impl System {
 
     /// The same over a machine that is simulated, on a runtime of one thread: nothing happens beside it, and nothing becomes
     /// durable before the log's writer has its [`System::turn`].
+    ///
+    /// # Panics
+    /// On a runtime of more threads, where one seed would not be one history.
     pub async fn start_on(machine: Machine, options: Options) -> Result<Self, StartError> {
+        assert!(crate::blocking::is_alone(), "a simulated machine needs a runtime of one thread");
         options.limits.check()?;
         let listeners = Arc::new(Listeners::default());
         let opened = Log::open_on(machine, log_options(&options, &listeners));

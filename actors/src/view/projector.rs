@@ -80,8 +80,6 @@ impl Projector {
 fn follow(log: &Log, registry: &Registry, told: &AtomicU64) {
     let mut at = Position(told.load(Ordering::Relaxed));
     loop {
-        // Events past the head can be read already, but their erasures may not be made and readers not be told of them.
-        let head = log.head();
         let page = match log.tail(at, PAGE_EVENTS) {
             Ok(page) => page,
             Err(error) => {
@@ -90,10 +88,9 @@ fn follow(log: &Log, registry: &Registry, told: &AtomicU64) {
                 return;
             }
         };
-        let known = page.partition_point(|event| event.head.position <= head);
-        let Some(last) = page[..known].last() else { return };
+        let Some(last) = page.last() else { return };
         at = last.head.position;
-        for event in &page[..known] {
+        for event in &page {
             registry.project(event);
         }
         told.store(at.0, Ordering::Relaxed);

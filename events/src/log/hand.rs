@@ -2,11 +2,11 @@
 
 use std::{
     io,
-    sync::{Mutex, TryLockError},
+    sync::{Mutex, MutexGuard, TryLockError},
     thread::{self, JoinHandle},
 };
 
-use super::{lock, queue::Queue, writer::Writer};
+use super::{lock, writer::Writer};
 
 pub(super) enum Hand {
     /// None once it is joined.
@@ -21,19 +21,24 @@ impl Hand {
         Ok(Self::Thread(Mutex::new(Some(thread))))
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "stands where a thread may fail to start")]
-    pub(super) fn by_caller(writer: Writer) -> io::Result<Self> {
-        Ok(Self::Caller(Mutex::new(Some(writer))))
+    pub(super) fn by_caller(writer: Writer) -> Self {
+        Self::Caller(Mutex::new(Some(writer)))
     }
 
-    /// One group; false if nothing waits, or a thread does it.
+    /// One group; false if nothing waits, if a thread does it, or if a turn is under way, as it is for a callback.
     pub(super) fn turn(&self) -> bool {
         let Self::Caller(writer) = self else { return false };
-        lock(writer).as_mut().is_some_and(Writer::turn)
+        let Some(mut writer) = unless_busy(writer) else { return false };
+        let any = writer.as_mut().is_some_and(Writer::turn);
+        // Closed by a callback of this turn, which could not wait for it.
+        if writer.as_ref().is_some_and(|writer| writer.core.queue.is_closed()) {
+            finish(writer.take());
+        }
+        any
     }
 
     /// After the queue was closed: what was accepted is finished.
-    pub(super) fn close(&self, queue: &Queue) {
+    pub(super) fn close(&self) {
         match self {
             Self::Thread(thread) => {
                 let Some(thread) = lock(thread).take() else { return };
@@ -42,19 +47,23 @@ impl Hand {
                     drop(thread.join());
                 }
             }
-            Self::Caller(writer) => {
-                let writer = match writer.try_lock() {
-                    Ok(mut writer) => writer.take(),
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().take(),
-                    // Closed by a callback of the turn that is under way.
-                    Err(TryLockError::WouldBlock) => None,
-                };
-                if let Some(mut writer) = writer {
-                    while writer.turn() {}
-                    writer.rest();
-                    queue.abandon();
-                }
-            }
+            // A turn that is under way does it at its end.
+            Self::Caller(writer) => finish(unless_busy(writer).and_then(|mut writer| writer.take())),
         }
+    }
+}
+
+/// As its thread would: until the closed queue is empty and nobody seals what has a place there.
+fn finish(writer: Option<Writer>) {
+    if let Some(mut writer) = writer {
+        writer.run();
+    }
+}
+
+fn unless_busy<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(held) => Some(held),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }

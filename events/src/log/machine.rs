@@ -16,12 +16,8 @@ use crate::vault::{Fill, Random};
 
 /// A disk that holds one file.
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// Its length in bytes.
-    fn len(&self) -> io::Result<u64>;
-    /// Whether it holds nothing.
-    fn is_empty(&self) -> io::Result<bool> {
-        Ok(self.len()? == 0)
-    }
+    /// How many it holds.
+    fn bytes(&self) -> io::Result<u64>;
     /// Reads all of `out`, or fails.
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
     /// Cuts it, or adds zeros.
@@ -47,7 +43,7 @@ struct Backend(Arc<dyn Disk>);
 
 impl StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
-        self.0.len()
+        self.0.bytes()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -75,10 +71,11 @@ impl Log {
     pub fn open_on(machine: Machine, options: Options) -> Result<Self, open::Error> {
         let vault_path = options.vault_dir.as_ref().unwrap_or(&options.dir).join(VAULT_FILE);
         let disks = Disks { log: Backend(machine.log), vault: Box::new(Backend(machine.vault)), vault_path };
-        Self::open_with(disks, options, Random::Told(machine.random), Hand::by_caller)
+        Self::open_with(disks, options, Random::Told(machine.random), |writer| Ok(Hand::by_caller(writer)))
     }
 
-    /// Makes one group of what waits durable and answers it; false if nothing waits, or the log has a thread for it.
+    /// Makes one group of what waits durable and answers it; false if nothing waits, if the log has a thread for it, or
+    /// if a turn is under way: what a turn calls can have none of its own.
     pub fn turn(&self) -> bool {
         self.0.hand.turn()
     }

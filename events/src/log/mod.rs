@@ -253,7 +253,7 @@ impl Core {
 impl Handle {
     fn close(&self) {
         self.core.queue.close();
-        self.hand.close(&self.core.queue);
+        self.hand.close();
     }
 }
 

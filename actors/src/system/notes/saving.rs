@@ -156,7 +156,7 @@ impl System {
             return Ok(shown);
         }
         let log = self.inner.environment.log.clone();
-        let read = tokio::task::spawn_blocking(move || facts_of(&log, place.key, number, at));
+        let read = crate::blocking::run(move || facts_of(&log, place.key, number, at));
         let (of_level, of_kind) = read.await.map_err(panicked)??;
         let kind_key = kind_key(&past, of_kind);
         let note =

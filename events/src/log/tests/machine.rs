@@ -13,8 +13,12 @@ use std::{
 use redb::StorageBackend;
 
 use super::{life::Life, *};
-use crate::log::{EmbeddingKey, EmbeddingRow, open::Disks};
+use crate::{
+    log::{EmbeddingKey, EmbeddingRow, hand::Hand, open::Disks},
+    vault::Random,
+};
 
+/// The simulation has one like it (`actors/tests/sim/disk.rs`), outside this package and so beyond what a test here could lend it.
 #[derive(Debug, Default)]
 struct Platter {
     now: Vec<u8>,
@@ -159,12 +163,15 @@ impl Machine {
         fresh
     }
 
-    pub(super) fn open(&self, dir: &Path) -> Result<Log, crate::log::open::Error> {
+    fn disks(&self, dir: &Path) -> Disks<Disk> {
         let disk = |n: usize| Disk { number: n, platter: Arc::clone(&self.disks[n]), machine: self.clone() };
-        let disks = Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") };
+        Disks { log: disk(0), vault: Box::new(disk(1)), vault_path: dir.join("vault") }
+    }
+
+    pub(super) fn open(&self, dir: &Path) -> Result<Log, crate::log::open::Error> {
         let mut options = Options::new(dir);
         options.limits.retry_ms = 1;
-        let log = Log::open_disks(disks, options)?;
+        let log = Log::open_disks(self.disks(dir), options)?;
         log.0.core.blobs.fault.of(self);
         Ok(log)
     }
@@ -305,4 +312,30 @@ fn what_is_kept_beside_the_log_is_durable_once_synced() {
     let before = syncs_left();
     log.sync().unwrap();
     assert_eq!(syncs_left(), before, "with nothing to make durable the disk is left alone");
+}
+
+/// A simulation gives the writer its turns, and what a turn calls may ask for one, append, or close the log: it waits for nobody,
+/// and what was accepted is answered.
+#[test]
+fn a_turn_may_call_who_closes_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let disks = Machine::new().disks(dir.path());
+    let by_caller = |writer| Ok(Hand::by_caller(writer));
+    let log = Log::open_with(disks, Options::new(dir.path()), Random::system(), by_caller).unwrap();
+    let thread = Subject::new(&log, 0);
+    let batch = |version: u64| thread.batch(version, vec![thread.message(&log, "a").0]);
+    let (first, second) = (batch(0), batch(1));
+    let (tell, told) = mpsc::channel();
+    let within = log.clone();
+    let done = Box::new(move |done: Result<Committed, append::Error>| {
+        tell.send(done.is_ok()).unwrap();
+        assert!(!within.turn(), "one is under way");
+        assert!(within.submit(second, Box::new(move |done| tell.send(done.is_ok()).unwrap())).is_ok());
+        within.close();
+    });
+    assert!(log.submit(first, done).is_ok());
+    assert!(log.turn());
+    assert_eq!(told.iter().collect::<Vec<_>>(), [true, true]);
+    assert!(!log.turn(), "it has no writer any more");
+    assert!(matches!(log.append(batch(2)), Err(append::Error::Closed)));
 }
