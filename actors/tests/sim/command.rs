@@ -70,6 +70,37 @@ pub(crate) enum Command {
     Unpin { ns: usize, login: usize, note: Word },
 }
 
+/// Their names; [`Command::name`] says of each which.
+pub(crate) const NAMES: [&str; 27] = [
+    "AddSpeaker",
+    "RemoveSpeaker",
+    "Remember",
+    "Supersede",
+    "Forget",
+    "Ingest",
+    "AddTurn",
+    "DeleteSession",
+    "DeleteProfile",
+    "Retry",
+    "Open",
+    "Say",
+    "Keep",
+    "Link",
+    "Unlink",
+    "DropMessage",
+    "DropMemory",
+    "DeleteThread",
+    "Create",
+    "Save",
+    "ForgetEntry",
+    "Trash",
+    "Restore",
+    "Purge",
+    "Pin",
+    "Edit",
+    "Unpin",
+];
+
 /// The ids that were told, by word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
@@ -83,6 +114,13 @@ pub(crate) struct Ids {
 pub(crate) type Heard = Result<(Value, bool), Error>;
 
 impl Command {
+    /// The first word of how it is shown.
+    pub(crate) fn name(&self) -> &'static str {
+        let shown = format!("{self:?}");
+        let name = shown.split(' ').next().unwrap_or_default();
+        NAMES.into_iter().find(|it| *it == name).unwrap_or_else(|| panic!("{name} is not among the NAMES"))
+    }
+
     pub(crate) fn namespace(&self) -> usize {
         match self {
             Self::Create { ns, .. }

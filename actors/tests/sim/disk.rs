@@ -17,6 +17,8 @@ use super::random::Random;
 /// What a torn write is torn into, less than any sector.
 const PIECE_BYTES: usize = 64;
 
+/// The log's own test has one like it (`events/src/log/tests/machine.rs`), which is private to that package: a disk of either is
+/// a few lines, and to share them the log would show the world a disk that loses what it was given.
 #[derive(Clone, Debug, Default)]
 struct Platter {
     now: Vec<u8>,
@@ -191,7 +193,7 @@ impl One {
 }
 
 impl Disk for One {
-    fn len(&self) -> io::Result<u64> {
+    fn bytes(&self) -> io::Result<u64> {
         Ok(self.alive()?.now.len() as u64)
     }
 

@@ -24,13 +24,34 @@ mod trace;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
+use command::NAMES;
 use run::history;
+use trace::Tally;
 
 /// What runs it.
 const COMMAND: &str = "cargo test -p memlog-actors --test sim every_seed -- --nocapture";
+/// What must have happened in an ordinary run, beside every command: else it would prove less than it says.
+const HAPPENS: [&str; 13] = [
+    "a repeat",
+    "asked again",
+    "a worker, Whole",
+    "a worker, Twice",
+    "a worker, Hold",
+    "a worker, Lost",
+    "a worker, Transient",
+    "a worker, Lasting",
+    "a worker, Malformed",
+    "a late result",
+    "a power cut",
+    "a power cut at a sync",
+    "a full disk",
+];
 /// Seeds of an ordinary run.
 const SEEDS: u64 = 200;
 
@@ -47,7 +68,7 @@ fn every_seed_is_explained_by_the_plain_model() {
         println!("{}\nseed {seed}: trace {}", trace.lines.join("\n"), trace.hash());
         return;
     }
-    let (seeds, next) = (number("MEMLOG_SIM_SEEDS").unwrap_or(SEEDS), AtomicU64::new(0));
+    let (seeds, next, all) = (number("MEMLOG_SIM_SEEDS").unwrap_or(SEEDS), AtomicU64::new(0), Mutex::new(Tally::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
         let mut failed = Vec::new();
@@ -57,7 +78,11 @@ fn every_seed_is_explained_by_the_plain_model() {
                 return failed;
             }
             match catch_unwind(AssertUnwindSafe(|| history(seed))) {
-                Ok(trace) => println!("seed {seed}: trace {}", trace.hash()),
+                Ok(trace) => {
+                    println!("seed {seed}: trace {}", trace.hash());
+                    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                    trace.tally.into_iter().for_each(|(what, count)| *all.entry(what).or_default() += count);
+                }
                 Err(_) => {
                     println!("seed {seed} failed; alone again: MEMLOG_SIM_SEED={seed} {COMMAND}");
                     failed.push(seed);
@@ -70,6 +95,10 @@ fn every_seed_is_explained_by_the_plain_model() {
         threads.into_iter().flat_map(|thread| thread.join().expect("joined")).collect()
     });
     assert!(failed.is_empty(), "seeds {failed:?} failed; one alone: MEMLOG_SIM_SEED={} {COMMAND}", failed[0]);
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{all:?}");
+    let never: Vec<_> = NAMES.into_iter().chain(HAPPENS).filter(|what| !all.contains_key(*what)).collect();
+    assert!(seeds < SEEDS || never.is_empty(), "never done: {never:?}");
 }
 
 // A seed that fails is of use only if it fails again.

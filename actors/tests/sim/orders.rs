@@ -70,7 +70,8 @@ fn after(world: &World, made: &Made, now: i64, dead: bool, alone: bool) -> Vec<W
                 Err(Error { kind: Kind::Unavailable | Kind::Timeout, .. }) if dead => {
                     world.whatever_came_of(command, *key, now)
                 }
-                // Shed, or what it was about went away meanwhile, perhaps only after it was done; asked again, it says which.
+                // Shed, or what it was about went away meanwhile, perhaps only after it was done. With a key it is asked again, and
+                // says which.
                 Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(command, *key, now),
                 heard if agrees(command, &outcome, replayed, heard) => vec![next],
                 _ => Vec::new(),

@@ -105,12 +105,22 @@ struct Held {
     /// All that were ever handed out, in order.
     put: Vec<JobId>,
     open: BTreeMap<JobId, Ticket>,
-    dead: BTreeSet<JobId>,
+    /// Letters of those that failed and were not handed out since, in whatever life.
+    dead: BTreeSet<String>,
 }
 
 impl Queue {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same queue in the next life, which has nothing yet but its dead letters.
+    pub(crate) fn in_next_life(&self) -> Self {
+        Self(Mutex::new(Held { dead: self.dead(), ..Held::default() }))
+    }
+
+    pub(crate) fn dead(&self) -> BTreeSet<String> {
+        self.held().dead.clone()
     }
 
     /// Jobs that were handed out, each once.
@@ -131,6 +141,7 @@ impl JobQueue for Queue {
         if !held.put.contains(&ticket.job) {
             held.put.push(ticket.job);
         }
+        held.dead.remove(&ticket.job.to_string());
         held.open.insert(ticket.job, ticket);
     }
 
@@ -141,7 +152,7 @@ impl JobQueue for Queue {
     }
 
     fn dead(&self, letter: DeadLetter) {
-        self.held().dead.insert(letter.job);
+        self.held().dead.insert(letter.job.to_string());
     }
 
     fn close(&self) {}

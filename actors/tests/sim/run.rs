@@ -46,10 +46,13 @@ pub(crate) struct Run {
     /// The system's side of the queue in this life, and all jobs that were handed out in any.
     pub(crate) queue: Arc<Queue>,
     pub(crate) tickets: Vec<JobId>,
-    pub(crate) answers: BTreeMap<(usize, u64), serde_json::Value>,
+    /// The last answer under each key, and how many steps were left then.
+    pub(crate) answers: BTreeMap<(usize, u64), (serde_json::Value, usize)>,
+    /// What was to be deleted, whatever came of it, and how many steps were left then.
+    pub(crate) deleted: Vec<(usize, Command)>,
     pub(crate) moments: Vec<Moment>,
     pub(crate) trace: Trace,
-    steps: usize,
+    pub(crate) steps: usize,
     /// Whether the life before ended with its power.
     died: bool,
 }
@@ -59,6 +62,15 @@ pub(crate) struct Run {
 pub(crate) enum End {
     Stopped,
     Cut,
+}
+
+impl End {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stopped => "a stop",
+            Self::Cut => "a power cut",
+        }
+    }
 }
 
 /// All that a seed does.
@@ -82,8 +94,9 @@ pub(crate) fn history(seed: u64) -> Trace {
         queue: Arc::default(),
         tickets: Vec::new(),
         answers: BTreeMap::new(),
+        deleted: Vec::new(),
         moments: Vec::new(),
-        trace: Trace::new(seed),
+        trace: Trace::default(),
         steps: super::number("MEMLOG_SIM_STEPS").map_or(STEPS, |steps| steps as usize),
         died: false,
     };
@@ -103,6 +116,7 @@ impl Run {
         let unsynced = [Unsynced::Lost, Unsynced::Kept, Unsynced::Torn][self.random.below(3)];
         let erased = (!self.died).then(|| self.computer.erased_for_good());
         self.trace.say(format_args!("{end:?}, {unsynced:?}, dead {}", self.died));
+        self.trace.count(if self.died { "a power cut at a sync" } else { end.name() });
         assert!(!self.computer.holds(b"tells of zq"), "a text lies on a disk in plain");
         self.computer = self.computer.restarted(unsynced, &mut self.random);
         if let Some(erased) = erased {
@@ -117,7 +131,7 @@ impl Run {
         if self.random.once_in(8) {
             self.computer.dies_at_sync(1 + self.random.below(4) as i64);
         }
-        self.queue = Arc::default();
+        self.queue = Arc::new(self.queue.in_next_life());
         let before = self.computer.erased_for_good();
         let options = Options {
             data_dir: self.folder.path().to_owned(),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use memlog_actors::system::System;
+use memlog_actors::{api::error::Kind, system::System};
+use memlog_events::ids::JobId;
 use tokio::task::JoinSet;
 
 use super::{
@@ -46,6 +47,7 @@ impl Run {
             self.heard(&call, answered.as_ref());
             let words = self.words_of(&call);
             self.trace.say(format_args!("{}", trace::line(&call, answered.as_ref())));
+            self.trace.count_call(&call, answered.as_ref());
             made.push(Made { call, answered, words });
         }
         let after = orders::explained(&self.worlds, &made, now, dead || full);
@@ -53,14 +55,39 @@ impl Run {
             || made.iter().map(|one| format!("{:?}: {:?}", one.call, one.answered)).collect::<Vec<_>>().join("\n");
         if full {
             self.trace.say(format_args!("there was no room"));
+            self.trace.count("a full disk");
         }
         assert!(!after.is_empty(), "no order explains it:\n{}\n{}\n{:#?}", self.trace.tail(), told(), self.worlds);
         self.worlds = after;
         if dead || cut == 2 {
             return Some(End::Cut);
         }
+        self.ask_again(system, &made).await;
         self.judge(system, &made).await;
         None
+    }
+
+    /// Who was refused for want of room, of time or of what was going away just then asks again under the same key, and now is told.
+    async fn ask_again(&mut self, system: &System, made: &[Made]) {
+        for one in made {
+            let (Call::Client { key: Some(_), .. }, Some(Answered::Client(Err(error)))) = (&one.call, &one.answered)
+            else {
+                continue;
+            };
+            if !matches!(error.kind, Kind::Unavailable | Kind::Timeout) {
+                continue;
+            }
+            let now = self.clock.micros();
+            let answered = self.made(system, std::slice::from_ref(&one.call), usize::MAX).await.pop().flatten();
+            self.heard(&one.call, answered.as_ref());
+            self.trace.say(format_args!("again, {}", trace::line(&one.call, answered.as_ref())));
+            self.trace.count("asked again");
+            let again = [Made { call: one.call.clone(), answered, words: None }];
+            let after = orders::explained(&self.worlds, &again, now, false);
+            let told = || format!("{:?}\n{:#?}", again[0].answered, self.worlds);
+            assert!(!after.is_empty(), "asked again, and not explained:\n{}\n{}", self.trace.tail(), told());
+            self.worlds = after;
+        }
     }
 
     fn planned(&mut self) -> Vec<Call> {
@@ -105,6 +132,11 @@ impl Run {
                 }
                 let new = key.filter(|key| self.sent.iter().all(|(_, other, _)| other != key));
                 self.sent.extend(new.map(|key| (command.clone(), key, self.clock.micros())));
+                let deletes = matches!(
+                    command,
+                    Command::DeleteProfile { .. } | Command::DeleteSession { .. } | Command::DeleteThread { .. }
+                );
+                self.deleted.extend(deletes.then(|| (self.steps, command.clone())));
             }
             calls.push(call);
         }
@@ -183,9 +215,18 @@ impl Run {
         }
     }
 
+    /// The messages of a job that no worker was ever told of: what its client was told, and the model.
+    fn promised(&self, job: &JobId) -> Option<Vec<Word>> {
+        let id = job.to_string();
+        let (word, _) = self.ids.jobs.iter().find(|(_, told)| **told == id)?;
+        let profiles = self.worlds.iter().flat_map(|world| &world.profiles);
+        let mut known = profiles.filter_map(|it| it.job_of(&[*word]).map(|at| it.jobs[at].words.clone()));
+        known.next()
+    }
+
     fn words_of(&self, call: &Call) -> Option<Vec<Word>> {
         match call {
-            Call::Worker { job, .. } => self.jobs.get(job).cloned(),
+            Call::Worker { job, .. } => self.jobs.get(job).cloned().or_else(|| self.promised(job)),
             Call::Late(kept) => Some(self.kept[*kept].words.clone()),
             Call::Client { .. } => None,
         }

@@ -1,28 +1,44 @@
 //! What happened, in words that are the same whenever it happens again: ids, which are random, are left out.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use super::{
     calls::{Answered, Worked},
     plan::Call,
 };
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Trace {
-    pub(crate) seed: u64,
     pub(crate) lines: Vec<String>,
+    /// How often what was done.
+    pub(crate) tally: Tally,
 }
+
+pub(crate) type Tally = BTreeMap<String, usize>;
 
 /// Lines that are shown of a run that failed.
 const TAIL: usize = 160;
 
 impl Trace {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, lines: Vec::new() }
-    }
-
     pub(crate) fn say(&mut self, line: fmt::Arguments<'_>) {
         self.lines.push(line.to_string());
+    }
+
+    pub(crate) fn count(&mut self, what: &str) {
+        *self.tally.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// A call of which it was heard that it is done.
+    pub(crate) fn count_call(&mut self, call: &Call, answered: Option<&Answered>) {
+        match (call, answered) {
+            (Call::Client { .. }, Some(Answered::Client(Ok((_, true))))) => self.count("a repeat"),
+            (Call::Client { command, .. }, Some(Answered::Client(Ok(_)))) => self.count(command.name()),
+            (Call::Worker { how, .. }, Some(Answered::Worker(Worked::Did(_) | Worked::Holds(..)))) => {
+                self.count(&format!("a worker, {how:?}"));
+            }
+            (Call::Late(_), Some(Answered::Worker(Worked::Did(_)))) => self.count("a late result"),
+            _ => {}
+        }
     }
 
     /// Of all lines.

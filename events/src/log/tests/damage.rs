@@ -67,7 +67,7 @@ impl Story {
         let (told, events, lost) = (String::new(), Vec::new(), RefCell::default());
         let mut story = Self { files: Files::new(), thread, other, name, command, told, events, lost };
         story.told = story.tell(&log).expect("undamaged");
-        for key in [thread.key, other.key] {
+        for key in [story.thread.key, story.other.key] {
             for version in (1..=log.version(key).unwrap().0).map(Version) {
                 story.events.push((key, version, alone(&log, key, version).expect("undamaged")));
             }
