@@ -31,8 +31,8 @@ pub(crate) struct Moment {
 /// Moments that are looked back at.
 const MOMENTS_MAX: usize = 12;
 
-/// Places in an answer that must be the same when it is given again. The status of a memory is not among them: a repeat tells it by
-/// its own clock, so what has expired since is not valid any more (seed 311).
+/// Places in an answer that must be the same when it is given again. The status of a memory is not among them: `profile.forget` tells
+/// it as it read it, its repeat as of just before it was forgotten, and a supersede of the same moment may lie between (seed 311).
 const SAME: [&str; 12] = [
     "/memory/id",
     "/memory/type",
