@@ -325,7 +325,7 @@ fn a_turn_may_call_who_closes_the_log() {
     let thread = Subject::new(&log, 0);
     let batch = |version: u64| thread.batch(version, vec![thread.message(&log, "a").0]);
     let (first, second) = (batch(0), batch(1));
-    let (tell, told) = mpsc::channel();
+    let (tell, told) = mpsc::sync_channel(2);
     let within = log.clone();
     let done = Box::new(move |done: Result<Committed, append::Error>| {
         tell.send(done.is_ok()).unwrap();
