@@ -37,7 +37,7 @@ use crate::world::random;
 
 /// Without a wish.
 const ROUNDS: usize = 50;
-/// From so many on no verb is left to chance: the rarest are sent once in some ten rounds.
+/// From so many on no verb is left to chance: the rarest is sent once in some four rounds.
 const LONG: usize = 200;
 /// Rounds of one folder: a longer life makes slower rounds and no new states.
 const OF_ONE_FOLDER: usize = 25;
