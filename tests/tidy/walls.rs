@@ -58,7 +58,6 @@ const WORDS: &[Kept] = &[
     // writer are of no use without them.
     Kept { word: "start_on", folder: "src/", places: &[] },
     Kept { word: "open_on", folder: "src/", places: &[] },
-    Kept { word: "Random", folder: "src/", places: &[] },
     Kept { word: "Fill", folder: "src/", places: &[] },
 ];
 

@@ -46,7 +46,9 @@ fn meaning_finds_more_in_english() {
     }
 }
 
+// Five languages through the larger model are a minute in a release build and six without its optimisations.
 #[test]
+#[ignore = "cargo test --release --test it no_language_is_far -- --ignored"]
 fn no_language_is_far_behind_english_with_the_multilingual_model() {
     let Some(model) = model("multilingual", "MEMLOG_TEST_MULTILINGUAL") else { return };
     let english = at_least("en", Some(&model), "hybrid", 61.0);
