@@ -66,8 +66,9 @@ async fn found_at_once(system: &System, size: usize, runs: usize) -> Result<Vec<
     for run in 0..runs {
         let word = format!("quokka{run}");
         let content = format!("The {word} sleeps in the shed.");
-        let save = Remember { profile: PROFILE.to_owned(), content, ..Remember::default() };
-        let search = Search { profile: PROFILE.to_owned(), query: word.clone(), ..Search::default() };
+        let save = Remember { profile: PROFILE.to_owned(), content: content.clone(), ..Remember::default() };
+        // All its words: by one alone, what the stand-in makes of it could outweigh it.
+        let search = Search { profile: PROFILE.to_owned(), query: content, ..Search::default() };
         let began = Instant::now();
         system.profile_remember(&context(), save).await?;
         saves.push(began.elapsed());
@@ -89,7 +90,7 @@ async fn made_and_found(system: &System, size: usize, runs: usize) -> Result<Fig
     for run in 0..runs {
         let word = format!("numbat{run}");
         let content = format!("My {word} sleeps in the shed.");
-        let message = Message { role: "user".to_owned(), content, ..Message::default() };
+        let message = Message { role: "user".to_owned(), content: content.clone(), ..Message::default() };
         let ingest = Ingest {
             profile: PROFILE.to_owned(),
             messages: vec![message],
@@ -98,8 +99,7 @@ async fn made_and_found(system: &System, size: usize, runs: usize) -> Result<Fig
             timeout_s: None,
         };
         let types = vec![ItemType::Memory, ItemType::Fact, ItemType::Event];
-        let search =
-            Search { profile: PROFILE.to_owned(), query: word.clone(), types: Some(types), ..Search::default() };
+        let search = Search { profile: PROFILE.to_owned(), query: content, types: Some(types), ..Search::default() };
         let began = Instant::now();
         system.profile_ingest(&context(), ingest).await?;
         let found = system.profile_search(&context(), search).await?.reply;

@@ -14,7 +14,7 @@ use memlog_actors::{
 use memlog_events::{
     bench::Stream,
     ids::Position,
-    log::{Log, Options, Sealed},
+    log::{Log, Options, Sealed, open},
 };
 use tokio::task::spawn_blocking;
 
@@ -30,6 +30,9 @@ use crate::cli::fail::Fail;
 const REPLAY_MIN: f64 = 500_000.0;
 /// Records of a cold profile, and the milliseconds in which its first search should be answered.
 const WAKING: (usize, f64) = (10_000, 50.0);
+/// How long a stopped system may take to let go of its folder, and how often one looks.
+const RELEASE_MAX: Duration = Duration::from_secs(30);
+const RELEASE_LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Streams that the events are in, and events a commit.
 const STREAMS: usize = 100;
 const PER_COMMIT: usize = 1_000;
@@ -126,8 +129,8 @@ async fn woken(bench: &Bench, size: usize) -> Result<(Times, Times), Fail> {
     drop(system);
     let (mut wakings, mut scans) = (Vec::new(), Vec::new());
     for run in 0..bench.scale.wakings {
-        let path = folder.path().to_owned();
-        scans.push(spawn_blocking(move || scanned(&path)).await.map_err(unmeasured)??);
+        let log = released(folder.path()).await?;
+        scans.push(spawn_blocking(move || scanned(&log)).await.map_err(unmeasured)??);
         let system = System::start(options(folder.path(), Some(std::sync::Arc::new(Clusters::new(1))))).await?;
         let request = Search { profile: PROFILE.to_owned(), query: query(run), ..Search::default() };
         let began = Instant::now();
@@ -141,9 +144,20 @@ async fn woken(bench: &Bench, size: usize) -> Result<(Times, Times), Fail> {
     Ok((Times::new(wakings), Times::new(scans)))
 }
 
+/// The log of a system that was stopped, whose views may be letting go of it still.
+async fn released(folder: &Path) -> Result<Log, Fail> {
+    let late = Instant::now() + RELEASE_MAX;
+    loop {
+        let path = folder.to_owned();
+        match spawn_blocking(move || Log::open(Options::new(&path))).await.map_err(unmeasured)? {
+            Err(open::Error::InUse(_)) if Instant::now() < late => tokio::time::sleep(RELEASE_LOOK_EVERY).await,
+            opened => return opened.map_err(unmeasured),
+        }
+    }
+}
+
 /// Of the profile that has records: there is no other.
-fn scanned(folder: &Path) -> Result<Duration, Fail> {
-    let log = Log::open(Options::new(folder)).map_err(unmeasured)?;
+fn scanned(log: &Log) -> Result<Duration, Fail> {
     let page = log.tail(Position(0), 1).map_err(unmeasured)?;
     let key = page.first().ok_or_else(|| unmeasured("the profile is empty"))?.head.key;
     let began = Instant::now();
