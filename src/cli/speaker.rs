@@ -112,7 +112,10 @@ fn said(screen: &Screen, page: &MemoriesPage) -> String {
         return "no memories".to_owned();
     }
     let table = tables::records(screen, &page.memories);
-    let text = format!("{table}\n{} sentences; forgetting these memories erases them", page.points_to_delete);
+    let text = match page.points_to_delete {
+        1 => format!("{table}\n1 sentence; forgetting this memory erases it"),
+        many => format!("{table}\n{many} sentences; forgetting these memories erases them"),
+    };
     match page.next_before {
         None => text,
         Some(before) => {

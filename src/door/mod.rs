@@ -39,8 +39,8 @@ pub const BODIES_KIB_MAX: usize = 256 * 1024;
 /// Reads that work at once and ask no model. Nearly each is the processor's for its milliseconds, so more would only be late together;
 /// what waits takes turns.
 pub const READS_WORKING_MAX: usize = 64;
-/// Reads that work at once and ask a model: as many, in turns of their own, since each waits for the model up to twice
-/// `limits.embed_wait_ms_max` where it is slow.
+/// Reads that work at once and ask a model: as many, in turns of their own, since each waits for the model where it is slow, up to
+/// `limits.embed_wait_ms_max` for what it asks, and as long again for an event that dates it.
 pub const QUESTIONS_WORKING_MAX: usize = READS_WORKING_MAX;
 /// Commands that work at once: they wait for one commit together, and a profile alone, with a third of them, still fills it.
 pub const COMMANDS_WORKING_MAX: usize = 384;

@@ -36,10 +36,12 @@ impl Outgoing {
     }
 }
 
-/// Whether an answer may go there: anywhere but to subjects that begin with `memlog.` or with `$`. The subject of an answer is the caller's to choose and memlog's to publish on, and memlog may publish
-/// where a tenant may not: on another's verbs and feed, on the desk of workers, on what the server itself listens to (`$JS.API`, where the
-/// empty reply of a deletion is the order to delete a stream). Who asks for that is not answered, and nothing is done. Any other subject
-/// may be somebody's inbox: whose, nobody can tell, so that what keeps others' answers out of it is that its name cannot be guessed.
+/// Whether an answer may go there: anywhere but to subjects that begin with `memlog.` or with `$`.
+///
+/// The subject of an answer is the caller's to choose and memlog's to publish on, and memlog may publish where a tenant may not: on
+/// another's verbs and feed, on the desk of workers, on what the server itself listens to (`$JS.API`, where the empty reply of a deletion
+/// is the order to delete a stream). Who asks for that is not answered, and nothing is done. Any other subject may be somebody's inbox:
+/// whose, nobody can tell, so that what keeps others' answers out of it is that its name cannot be guessed.
 pub fn may_answer(to: &str) -> bool {
     !to.starts_with('$') && to.split('.').next() != Some("memlog")
 }

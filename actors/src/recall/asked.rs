@@ -117,14 +117,14 @@ pub(super) fn counts(word: &str) -> bool {
 }
 
 /// Whether a text could have a digit or a word that is a number. Of English it is found out without splitting it into words, for few
-/// texts have one; a text with other letters is always split.
+/// texts have one; a text with other letters is always split, not one whose only other signs are dashes and quotation marks.
 pub(super) fn may_count(text: &str) -> bool {
     let is_number = |word: &str| {
         word.len() >= 3
             && (NUMBERS.iter().any(|number| word.eq_ignore_ascii_case(number))
                 || NUMBERS_BEGIN.iter().any(|begin| begins(word, begin)))
     };
-    !text.is_ascii()
+    text.chars().any(|c| !c.is_ascii() && c.is_alphanumeric())
         || text.bytes().any(|byte| byte.is_ascii_digit())
         || text.split(|c: char| !c.is_ascii_alphabetic()).any(is_number)
 }
@@ -200,6 +200,7 @@ mod tests {
             assert!(may_count(&format!("And {}!", word.to_uppercase())), "{word}");
         }
         assert!(!may_count("The boat is red, and so is the tent."));
+        assert!(!may_count("“The boat is red” – and so is the tent…"));
     }
 
     #[test]

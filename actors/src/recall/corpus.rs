@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::says::Says;
 
-/// A document and how well one leg of the search liked it; greater is better.
+/// A document that was found, and how well it matches; greater is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scored {
+pub struct Hit {
     /// The document's number in its profile.
     pub doc: u32,
-    /// BM25 or cosine.
+    /// Of one leg BM25 or the cosine; of the whole what [`super::rank`] says.
     pub score: f32,
 }
 
@@ -55,13 +55,13 @@ pub trait Corpus {
     fn speakers(&self) -> Vec<(u32, String)>;
 
     /// The best admitted documents by keyword, best first, none with a score of zero.
-    fn keyword_best(&self, limit: usize) -> Vec<Scored>;
+    fn keyword_best(&self, limit: usize) -> Vec<Hit>;
 
     /// The keyword score of any document, zero when no word is shared.
     fn keyword_score(&self, doc: u32) -> f32;
 
     /// The nearest admitted documents by vector, nearest first; `None` without a model.
-    fn vector_best(&self, limit: usize) -> Option<Vec<Scored>>;
+    fn vector_best(&self, limit: usize) -> Option<Vec<Hit>>;
 
     /// The cosine of any document; `None` without a model or a vector.
     fn vector_score(&self, doc: u32) -> Option<f32>;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidates::Candidates;
-use super::corpus::Scored;
+use super::corpus::Hit;
 use super::weights::{CANDIDATES_MIN, RECORD_MISSES, REPEATS};
 
 /// The documents to list, with their scores, in no order.
-pub(super) fn fold(candidates: &Candidates, scores: &BTreeMap<u32, f32>) -> Vec<Scored> {
+pub(super) fn fold(candidates: &Candidates, scores: &BTreeMap<u32, f32>) -> Vec<Hit> {
     let records = best_records(candidates);
     let tells = candidates.len() >= CANDIDATES_MIN;
     let spoken_for: BTreeSet<u32> = candidates
@@ -33,13 +33,13 @@ pub(super) fn fold(candidates: &Candidates, scores: &BTreeMap<u32, f32>) -> Vec<
             candidate.matches || stands_for.iter().any(|source| candidates.get(source).is_some_and(|it| it.matches));
         if matches {
             covered.extend(sources.iter().copied());
-            listed.push(Scored { doc: *doc, score });
+            listed.push(Hit { doc: *doc, score });
         }
     }
     let alone = candidates
         .iter()
         .filter(|(doc, it)| it.facts.is_message && it.admitted && it.matches && !covered.contains(doc));
-    listed.extend(alone.map(|(doc, _)| Scored { doc: *doc, score: scores[doc] }));
+    listed.extend(alone.map(|(doc, _)| Hit { doc: *doc, score: scores[doc] }));
     listed
 }
 

@@ -81,12 +81,15 @@ impl DateSpan {
         Some(DateSpan { start: midnight(start)?, end: midnight(end)?, precision, yearly })
     }
 
-    /// The same days of the year in which that instant lies.
-    pub(super) fn in_year_of(&self, at: Timestamp) -> Option<DateSpan> {
+    /// The same days of the years around an instant: of its own, and of those beside it, for a winter lies in two years, and New Year's
+    /// Eve is a day away from New Year.
+    pub(super) fn in_years_around(&self, at: Timestamp) -> impl Iterator<Item = DateSpan> {
         let day = |at: Timestamp| TimeZone::UTC.to_datetime(at).date();
-        let years = (i32::from(day(at).year()) - i32::from(day(self.start).year())).years();
-        let moved = |at: Timestamp| midnight(day(at).checked_add(years).ok()?);
-        Some(DateSpan { start: moved(self.start)?, end: moved(self.end)?, ..*self })
+        let (span, away) = (*self, i32::from(day(at).year()) - i32::from(day(self.start).year()));
+        (away - 1..=away + 1).filter_map(move |years| {
+            let moved = |at: Timestamp| midnight(day(at).checked_add(years.years()).ok()?);
+            Some(DateSpan { start: moved(span.start)?, end: moved(span.end)?, ..span })
+        })
     }
 }
 
@@ -121,12 +124,12 @@ impl Question {
 }
 
 /// In lower case and without accents, which people leave out when they ask.
-fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     fold(&text.to_lowercase()).into_owned()
 }
 
 /// Whether `text` names `name` in full or by its first part ("Caroline" for "Caroline Smith"). Both are folded.
-fn names(text: &str, name: &str) -> bool {
+pub(super) fn names(text: &str, name: &str) -> bool {
     let first = name.split_whitespace().next().unwrap_or(name);
     // A first part of one letter, or an article, would be found everywhere.
     let short = first.chars().count() < 3 && first.is_ascii();
@@ -180,7 +183,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// Scripts that write words without spaces between them, Hangul for its attached particles.
-fn is_unspaced(c: char) -> bool {
+pub(super) fn is_unspaced(c: char) -> bool {
     matches!(
         c,
         '\u{0E00}'..='\u{0EFF}'

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::candidates::{Candidates, gather, weigh};
-use super::corpus::{Corpus, Scored};
+use super::corpus::{Corpus, Hit};
 use super::fold::fold;
 use super::question::Question;
 use super::structure::scores;
@@ -40,18 +40,10 @@ impl Breadth {
     }
 }
 
-/// A document that answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
-    /// The document.
-    pub doc: u32,
-    /// Between 0 and 1: `1 / (1 + e^(-s/4))` of the summed standard scores `s`, so 0.5 is the average candidate
-    /// of this question and some 0.9 stands out clearly. It orders the hits of one question; between questions it says
-    /// nothing.
-    pub score: f32,
-}
-
 /// Everything that matches, best first, equal scores by document number. Empty when nothing does.
+///
+/// A score is `1 / (1 + e^(-s/4))` of the summed standard scores `s`, so between 0 and 1: 0.5 is the average candidate of this question,
+/// and some 0.9 stands out clearly. It orders the hits of one question; between questions it says nothing.
 ///
 /// With more thought the question is read twice: what stands first stays first, and then come in turn the best of a second
 /// reading that goes mostly by meaning, what the first hits are linked to, and the others of the first reading. On LoCoMo's first
@@ -74,15 +66,13 @@ pub fn rank(question: &Question, corpus: &impl Corpus, breadth: Breadth) -> Vec<
 /// The hits of a question among those of its parts: what stands first stays first, then come in turn the best of each part and the
 /// others.
 pub fn among_parts(corpus: &impl Corpus, hits: &[Hit], parts: &[Vec<Hit>]) -> Vec<Hit> {
-    let scored = |hits: &[Hit]| hits.iter().map(|hit| Scored { doc: hit.doc, score: hit.score }).collect::<Vec<_>>();
     let (head, rest) = hits.split_at(HEAD.min(hits.len()));
-    let queues: Vec<_> = parts.iter().map(|part| scored(part)).chain([scored(rest)]).collect();
-    let page = after_head(corpus, &scored(head), &queues);
-    page.into_iter().map(|hit| Hit { doc: hit.doc, score: hit.score }).collect()
+    let queues: Vec<_> = parts.iter().cloned().chain([rest.to_vec()]).collect();
+    after_head(corpus, head, &queues)
 }
 
 /// The candidates in the order of one reading.
-fn read(question: &Question, corpus: &impl Corpus, mut candidates: Candidates, lens: &Lens) -> Vec<Scored> {
+fn read(question: &Question, corpus: &impl Corpus, mut candidates: Candidates, lens: &Lens) -> Vec<Hit> {
     weigh(&mut candidates, lens, corpus.reads_question());
     let scores = scores(question, corpus, &mut candidates, lens);
     let mut hits = fold(&candidates, &scores);
@@ -91,21 +81,21 @@ fn read(question: &Question, corpus: &impl Corpus, mut candidates: Candidates, l
 }
 
 /// The head of the first reading, then one each of the second, of what the head is linked to, and of the first.
-fn in_turn(corpus: &impl Corpus, first: &[Scored], second: &[Scored]) -> Vec<Scored> {
+fn in_turn(corpus: &impl Corpus, first: &[Hit], second: &[Hit]) -> Vec<Hit> {
     let (head, rest) = first.split_at(HEAD.min(first.len()));
     let listed: BTreeSet<u32> = first.iter().chain(second).map(|hit| hit.doc).collect();
-    let linked: Vec<Scored> = head
+    let linked: Vec<Hit> = head
         .iter()
         .flat_map(|hit| {
             let others = corpus.linked(hit.doc).into_iter().filter(|doc| !listed.contains(doc));
-            others.take(LINKED_FROM_A_HIT).map(|doc| Scored { doc, score: hit.score })
+            others.take(LINKED_FROM_A_HIT).map(|doc| Hit { doc, score: hit.score })
         })
         .collect();
     after_head(corpus, head, &[second.to_vec(), linked, rest.to_vec()])
 }
 
 /// The head, then one each of the queues in turn. No score is above the one before it, so that they still order the hits.
-fn after_head(corpus: &impl Corpus, head: &[Scored], queues: &[Vec<Scored>]) -> Vec<Scored> {
+fn after_head(corpus: &impl Corpus, head: &[Hit], queues: &[Vec<Hit>]) -> Vec<Hit> {
     let mut page = Page { corpus, hits: Vec::new(), seen: BTreeSet::new(), told: BTreeSet::new() };
     for hit in head {
         page.add(*hit);
@@ -127,7 +117,7 @@ fn after_head(corpus: &impl Corpus, head: &[Scored], queues: &[Vec<Scored>]) -> 
 /// comes stands for both.
 struct Page<'a, C> {
     corpus: &'a C,
-    hits: Vec<Scored>,
+    hits: Vec<Hit>,
     seen: BTreeSet<u32>,
     /// Messages that a record here was made from.
     told: BTreeSet<u32>,
@@ -135,7 +125,7 @@ struct Page<'a, C> {
 
 impl<C: Corpus> Page<'_, C> {
     /// Whether it was added.
-    fn add(&mut self, hit: Scored) -> bool {
+    fn add(&mut self, hit: Hit) -> bool {
         let Some(facts) = self.corpus.doc(hit.doc) else { return false };
         let twice = if facts.is_message {
             self.told.contains(&hit.doc)
@@ -147,7 +137,7 @@ impl<C: Corpus> Page<'_, C> {
         }
         self.told.extend(facts.sources);
         let bound = self.hits.last().map_or(hit.score, |last| last.score);
-        self.hits.push(Scored { doc: hit.doc, score: hit.score.min(bound) });
+        self.hits.push(Hit { doc: hit.doc, score: hit.score.min(bound) });
         true
     }
 }

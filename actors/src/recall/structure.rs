@@ -89,7 +89,7 @@ fn closeness(at: Timestamp, span: &DateSpan) -> f32 {
     if here > 0.0 || !span.yearly {
         return here;
     }
-    span.in_year_of(at).map_or(0.0, |span| YEAR_GUESSED * closeness_here(at, &span))
+    YEAR_GUESSED * span.in_years_around(at).map(|span| closeness_here(at, &span)).fold(0.0, f32::max)
 }
 
 fn closeness_here(at: Timestamp, span: &DateSpan) -> f32 {

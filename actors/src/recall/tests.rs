@@ -57,9 +57,9 @@ impl Toy {
         self.cosines[doc as usize] = Some(cosine);
     }
 
-    fn best(&self, limit: usize, score: impl Fn(u32) -> Option<f32>) -> Vec<Scored> {
+    fn best(&self, limit: usize, score: impl Fn(u32) -> Option<f32>) -> Vec<Hit> {
         let all = (0..self.docs.len() as u32).filter(|doc| self.admits(*doc));
-        let mut all: Vec<_> = all.filter_map(|doc| Some(Scored { doc, score: score(doc)? })).collect();
+        let mut all: Vec<_> = all.filter_map(|doc| Some(Hit { doc, score: score(doc)? })).collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
         all.truncate(limit);
         all
@@ -112,7 +112,7 @@ impl Corpus for Toy {
         vec![(0, "Ann".to_owned()), (1, "Bob".to_owned())]
     }
 
-    fn keyword_best(&self, limit: usize) -> Vec<Scored> {
+    fn keyword_best(&self, limit: usize) -> Vec<Hit> {
         self.best(limit, |doc| Some(self.keyword_score(doc)).filter(|score| *score > 0.0))
     }
 
@@ -122,7 +122,7 @@ impl Corpus for Toy {
         words(&self.texts[doc as usize]).iter().filter(|word| asked.contains(word)).count() as f32
     }
 
-    fn vector_best(&self, limit: usize) -> Option<Vec<Scored>> {
+    fn vector_best(&self, limit: usize) -> Option<Vec<Hit>> {
         self.vectors.then(|| self.best(limit, |doc| self.cosines[doc as usize]))
     }
 
@@ -270,6 +270,26 @@ fn a_month_without_a_year_is_the_nearest_and_may_be_any() {
     let (other, february) =
         (toy.say(1, 0, "2023-07-28", "We run today."), toy.say(2, 0, "2023-02-28", "We run today."));
     assert_eq!(toy.ranked_on(&[leap]), [february, other]);
+}
+
+#[test]
+fn days_without_a_year_are_found_across_new_year() {
+    // Why: a winter lies in two years, and who tells of New Year's Eve does so in the next.
+    let ranked = |told: &str, span: DateSpan| {
+        let mut toy = Toy::asked("what did we run");
+        let other = toy.say(1, 0, "2021-07-20", "We run today.");
+        let told = toy.say(2, 0, told, "We run today.");
+        (toy.ranked_on(&[DateSpan { yearly: true, ..span }]), [told, other])
+    };
+    for (told, start, end, precision) in [
+        ("2022-01-02", "2024-12-31", "2025-01-01", Precision::Day),
+        ("2021-12-28", "2024-01-01", "2024-01-02", Precision::Day),
+        ("2022-02-10", "2023-12-01", "2024-03-01", Precision::Month),
+        ("2022-12-10", "2023-12-01", "2024-03-01", Precision::Month),
+    ] {
+        let (ranked, wanted) = ranked(told, span(start, end, precision));
+        assert_eq!(ranked, wanted, "{told}");
+    }
 }
 
 #[test]
@@ -431,13 +451,13 @@ fn a_document_that_is_gone_has_no_influence() {
         fn speakers(&self) -> Vec<(u32, String)> {
             self.0.speakers()
         }
-        fn keyword_best(&self, limit: usize) -> Vec<Scored> {
+        fn keyword_best(&self, limit: usize) -> Vec<Hit> {
             self.0.keyword_best(limit)
         }
         fn keyword_score(&self, doc: u32) -> f32 {
             self.0.keyword_score(doc)
         }
-        fn vector_best(&self, limit: usize) -> Option<Vec<Scored>> {
+        fn vector_best(&self, limit: usize) -> Option<Vec<Hit>> {
             self.0.vector_best(limit)
         }
         fn cosine_floor(&self) -> f32 {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     System,
-    lookup::{broken, panicked},
+    lookup::{broken, lock, panicked},
     validate,
 };
 use crate::{
@@ -263,23 +263,15 @@ impl System {
     }
 
     fn count(&self, context: &Context) -> Result<Counted, Error> {
-        let log = &self.inner.environment.log;
-        let head = shown_head(log.stats().map_err(broken)?.head);
-        let mut names = self.names(context);
-        let (mut by_type, mut events, mut at) = (BTreeMap::<String, u64>::new(), 0, Position(0));
-        loop {
-            let page = log.tail(at, PAGE_EVENTS).map_err(broken)?;
-            let Some(last) = page.last() else { break };
-            at = last.head.position;
-            for event in &page {
-                if names.of(event)?.is_some() {
-                    events += 1;
-                    *by_type.entry(event.facts.name().to_owned()).or_default() += 1;
-                }
-            }
-        }
-        let profiles = names.known.values().filter(|known| matches!(known, Known::Profile(Some(_)))).count() as u64;
-        Ok(Counted { events, profiles, by_type, head })
+        let (log, namespace) = (&self.inner.environment.log, self.inner.namespace(context));
+        let (counts, head) = lock(&self.inner.tally).of(log, &namespace).map_err(broken)?;
+        let of = |name: &str| counts.get(name).copied().unwrap_or_default();
+        Ok(Counted {
+            events: counts.values().sum(),
+            profiles: of("profile_created").saturating_sub(of("profile_deleted")),
+            by_type: counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+            head: shown_head(head),
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     api::{Error, record::ItemType},
     limits::LINKED_DEFAULT,
-    recall::{Corpus, Doc as RankedDoc, Scored, matter},
+    recall::{Corpus, Doc as RankedDoc, Hit, matter},
     view::{
         State,
         catalog::{self, Fields},
@@ -126,19 +126,19 @@ impl Corpus for Bound<'_> {
         named.map(|(at, speaker)| (at as u32, speaker.name.clone())).collect()
     }
 
-    fn keyword_best(&self, limit: usize) -> Vec<Scored> {
+    fn keyword_best(&self, limit: usize) -> Vec<Hit> {
         let best = self.state.keyword.best(&self.terms, limit, &|doc| self.admits(doc));
-        best.into_iter().map(|(doc, score)| Scored { doc, score }).collect()
+        best.into_iter().map(|(doc, score)| Hit { doc, score }).collect()
     }
 
     fn keyword_score(&self, doc: u32) -> f32 {
         self.state.keyword.score(&self.terms, doc)
     }
 
-    fn vector_best(&self, limit: usize) -> Option<Vec<Scored>> {
+    fn vector_best(&self, limit: usize) -> Option<Vec<Hit>> {
         let (query, vectors) = (self.vector.as_ref()?, self.state.vectors.as_ref()?);
         let best = vectors.nearest_to(query, limit, &|doc| self.admits(doc));
-        Some(best.into_iter().map(|(doc, score)| Scored { doc, score }).collect())
+        Some(best.into_iter().map(|(doc, score)| Hit { doc, score }).collect())
     }
 
     fn reads_question(&self) -> bool {

@@ -67,7 +67,10 @@ impl System {
     /// All events after the feed's checkpoint, then each as it is committed. A log's first feed begins at its head.
     pub fn feed(&self) -> Feed {
         let log = &self.inner.environment.log;
-        let at = begun(log).unwrap_or_else(|_| log.head());
+        let at = begun(log).unwrap_or_else(|error| {
+            tracing::warn!(%error, "where the change feed stood cannot be read; it begins at the head of the log");
+            log.head()
+        });
         let head = self.inner.head.subscribe();
         let told = Arc::clone(&self.inner.fed);
         told.store(at.0, Ordering::Relaxed);
@@ -76,13 +79,16 @@ impl System {
 }
 
 /// Where the feed goes on. The first one notes that it began, so that what is committed from then on is told also after a crash that
-/// comes before the first checkpoint.
+/// comes before the first checkpoint. A checkpoint without that note is of a version that did not make it.
 fn begun(log: &Log) -> Result<Position, Error> {
-    if log.checkpoint(BEGAN)? == Position(0) {
-        log.set_checkpoint(CHECKPOINT, log.head())?;
-        log.set_checkpoint(BEGAN, Position(1))?;
+    let at = log.checkpoint(CHECKPOINT)?;
+    if log.checkpoint(BEGAN)? > Position(0) {
+        return Ok(at);
     }
-    log.checkpoint(CHECKPOINT)
+    let at = if at > Position(0) { at } else { log.head() };
+    log.set_checkpoint(CHECKPOINT, at)?;
+    log.set_checkpoint(BEGAN, Position(1))?;
+    Ok(at)
 }
 
 impl Feed {

@@ -6,7 +6,7 @@ use std::{collections::HashSet, time::Duration};
 use jiff::{Timestamp, civil::Date};
 use memlog_events::ids::Micros;
 use serde_json::{Map, Value};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::{
     System,
@@ -19,7 +19,8 @@ use crate::{
     api::{Error, record::ItemType},
     domain::Place,
     extract::dates,
-    recall::{Breadth, Corpus, DateSpan, Hit, Question, Relative, among_parts, rank},
+    port::PARTS_MAX,
+    recall::{Breadth, Corpus, DateSpan, Hit, Question, Relative, among_parts, parts, rank},
     view::{
         State,
         catalog::{Catalog, Doc},
@@ -29,8 +30,9 @@ use crate::{
 /// A search, whoever asks.
 pub(crate) struct Asked {
     pub(crate) query: String,
-    /// Simpler questions, whose answers together answer it; found as well.
-    pub(crate) parts: Vec<String>,
+    /// Simpler questions, whose answers together answer it; found as well. Where nobody said which, and more thought is asked for, the
+    /// question's own words tell.
+    pub(crate) parts: Option<Vec<String>>,
     pub(crate) filter: Filter,
     pub(crate) breadth: Breadth,
     pub(crate) limit: usize,
@@ -214,7 +216,13 @@ impl System {
         if matches!(asked.breadth, Breadth::Low | Breadth::Wide) {
             return self.ask_views(seen, asked, promised, Vec::new()).await;
         }
-        let (asked, around) = self.taken_apart(&seen, asked).await?;
+        let (mut asked, around) = self.taken_apart(&seen, asked).await?;
+        asked.parts.get_or_insert_with(|| {
+            seen.read(|state| {
+                let people: Vec<_> = state.catalog.speakers().map(|speaker| speaker.name.clone()).collect();
+                parts(&asked.query, &people, PARTS_MAX)
+            })
+        });
         self.ask_views(seen, asked, promised, around).await
     }
 
@@ -253,12 +261,10 @@ impl System {
         promised: u64,
         times: Vec<DateSpan>,
     ) -> Result<Answered, Error> {
+        let deadline = self.embedded_by();
         let mut prepared = self.prepared(&seen, &asked.query, asked.reference).await?;
         prepared.question.dates.extend(times);
-        let mut parts = Vec::with_capacity(asked.parts.len());
-        for part in &asked.parts {
-            parts.push(self.prepared(&seen, part, asked.reference).await?);
-        }
+        let parts = self.prepared_parts(&seen, &asked, deadline).await;
         let mode = prepared.mode();
         let ranked = crate::blocking::run(move || {
             let found = seen.read(|state| {
@@ -268,6 +274,25 @@ impl System {
             found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode, query: asked.query })
         });
         ranked.await.map_err(panicked)?
+    }
+
+    /// The parts of a question that can be put to the views. The question has an answer without them, so that one which fails, or is not
+    /// embedded by the time the question itself had to be, is left out.
+    async fn prepared_parts(&self, seen: &Seen, asked: &Asked, deadline: Instant) -> Vec<Prepared> {
+        let mut parts = Vec::new();
+        for part in asked.parts.iter().flatten() {
+            match timeout_at(deadline, self.prepared(seen, part, asked.reference)).await {
+                Ok(Ok(part)) => parts.push(part),
+                Ok(Err(error)) => tracing::debug!(%error, "a part of a question is left out"),
+                Err(_) => tracing::debug!("a part of a question is left out: its embedding took too long"),
+            }
+        }
+        parts
+    }
+
+    /// Until when a question waits for the model.
+    fn embedded_by(&self) -> Instant {
+        Instant::now() + Duration::from_millis(self.limits().embed_wait_ms_max)
     }
 
     /// Embeds a question for the views, and finds the dates that it names.
@@ -290,10 +315,10 @@ impl System {
         }
         let scope = views.place.key.scope;
         // One for both waits: whoever asks waits no longer than the limit says.
-        let deadline = Instant::now() + Duration::from_millis(self.limits().embed_wait_ms_max);
+        let deadline = self.embedded_by();
         if views.pending() > 0 {
             let hurry = embed.hurry(scope);
-            let waited = tokio::time::timeout_at(deadline, views.wait_embedded()).await;
+            let waited = timeout_at(deadline, views.wait_embedded()).await;
             drop(hurry);
             match (waited, seen) {
                 (Ok(true), _) => {}
@@ -313,7 +338,7 @@ impl System {
             Error::timeout("the question still waits for the embedding model; ask again")
                 .with("retry_after_ms", RETRY_MS)
         };
-        let asked = tokio::time::timeout_at(deadline, embed.question(views, query, self.now())).await.map_err(late)?;
+        let asked = timeout_at(deadline, embed.question(views, query, self.now())).await.map_err(late)?;
         asked.map(Some).map_err(not_embedded)
     }
 

@@ -34,6 +34,7 @@ mod search;
 mod speakers;
 mod start;
 mod summary;
+mod tally;
 pub(crate) mod thread;
 mod validate;
 
@@ -65,6 +66,7 @@ use crate::{
 };
 use gate::Gate;
 use saying::Sayings;
+use tally::Tally;
 
 /// What a system is started with.
 pub struct Options {
@@ -138,6 +140,8 @@ pub(crate) struct Inner {
     projector: Arc<Projector>,
     /// Up to where the change feed has told, while there is one.
     fed: Arc<AtomicU64>,
+    /// Events of each namespace, as far as somebody asked how many.
+    tally: Mutex<Tally>,
     /// The log's head, for who follows it.
     head: watch::Sender<Position>,
     /// Idempotency keys of commands under way: a twin waits for the first.

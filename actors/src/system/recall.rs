@@ -50,6 +50,8 @@ impl System {
             include_invalid: request.include_invalid.unwrap_or(false),
             ..Filter::default()
         };
+        // Before anybody is asked for the parts of the question.
+        filter.check()?;
         let level = request.thinking_level.unwrap_or_default();
         let breadth = match level {
             ThinkingLevel::Low => Breadth::for_page(limit),
@@ -61,7 +63,7 @@ impl System {
         let reference = request.reference_date.map(Said::day);
         let quotable = quotes.then(|| filter.clone());
         let parts = match level {
-            ThinkingLevel::Low => Vec::new(),
+            ThinkingLevel::Low => None,
             ThinkingLevel::Medium | ThinkingLevel::High => self.parts_of(&request.query).await,
         };
         let asked = Asked { query: request.query.clone(), parts, filter, breadth, limit, reference };
@@ -95,16 +97,15 @@ impl System {
         Ok(Answer::fresh(Recalled { count, answer, candidates, seq, mode }))
     }
 
-    /// The parts of a question, if there is a narrator who can tell; what it says that could not be asked is left out.
-    async fn parts_of(&self, query: &str) -> Vec<String> {
-        let Some(narrator) = self.inner.narrator.clone() else { return Vec::new() };
+    /// The parts of a question, if there is a narrator who tells; what it says that could not be asked is left out.
+    async fn parts_of(&self, query: &str) -> Option<Vec<String>> {
+        let narrator = self.inner.narrator.clone()?;
         let text = query.to_owned();
-        let Ok(told) = crate::blocking::run(move || narrator.parts(&text)).await else { return Vec::new() };
-        match told {
-            Ok(parts) => parts.into_iter().filter(|part| validate::query(part).is_ok()).take(PARTS_MAX).collect(),
+        match crate::blocking::run(move || narrator.parts(&text)).await.ok()? {
+            Ok(parts) => Some(parts.into_iter().filter(|part| validate::query(part).is_ok()).take(PARTS_MAX).collect()),
             Err(failed) => {
                 tracing::debug!(%failed, "a question is not taken apart by the narrator");
-                Vec::new()
+                None
             }
         }
     }

@@ -52,7 +52,7 @@ impl System {
         let moment = self.moment(request.as_of)?;
         let place = self.inner.profile(context, &request.profile)?;
         let asked = Asked {
-            parts: Vec::new(),
+            parts: None,
             query: request.query,
             filter,
             breadth: Breadth::for_page(limit),

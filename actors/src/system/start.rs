@@ -133,6 +133,7 @@ impl System {
             queue,
             projector,
             fed: Arc::new(AtomicU64::new(u64::MAX)),
+            tally: Mutex::default(),
             head,
             keys: Gate::default(),
             statements: Gate::default(),

@@ -12,7 +12,7 @@ use memlog_actors::{
 };
 use serde_json::Value;
 
-use super::ports::fact_of;
+use super::world::fact_of;
 
 /// What a text tells of. The fact that is noted of a message has the message's, and `FACT` more.
 pub(crate) type Word = u32;

@@ -12,21 +12,13 @@ use std::{
 
 use memlog_events::log::machine::{Disk, Machine};
 
-use super::random::Random;
+use super::{
+    platter::{Change, Platter, apply},
+    random::Random,
+};
 
 /// What a torn write is torn into, less than any sector.
 const PIECE_BYTES: usize = 64;
-
-/// The log's own test has one like it (`events/src/log/tests/machine.rs`), which is private to that package: a disk of either is
-/// a few lines, and to share them the log would show the world a disk that loses what it was given.
-#[derive(Clone, Debug, Default)]
-struct Platter {
-    now: Vec<u8>,
-    /// As it was at the last sync.
-    durable: Vec<u8>,
-    /// Writes since; a length comes without bytes.
-    pending: Vec<(u64, Option<Vec<u8>>)>,
-}
 
 /// What becomes of writes that no sync has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +129,7 @@ impl Computer {
                     }
                 }
             }
-            Platter { durable: bytes.clone(), now: bytes, pending: Vec::new() }
+            Platter::of(bytes)
         };
         let [log, vault] = &self.disks;
         let platters = [left(log), left(vault)];
@@ -178,7 +170,7 @@ impl One {
         }
     }
 
-    fn change(&self, (offset, data): (u64, Option<Vec<u8>>)) -> io::Result<()> {
+    fn change(&self, (offset, data): Change) -> io::Result<()> {
         let (mut platter, taken) = (self.alive()?, self.may_change());
         let change = match data {
             // Of a write that is refused a part may have got there.
@@ -186,8 +178,7 @@ impl One {
             None if taken.is_err() => return taken,
             data => (offset, data),
         };
-        apply(&mut platter.now, &change);
-        platter.pending.push(change);
+        platter.change(change);
         taken
     }
 }
@@ -211,24 +202,11 @@ impl Disk for One {
     fn sync(&self) -> io::Result<()> {
         self.syncs_left.fetch_sub(1, Ordering::SeqCst);
         let (mut platter, taken) = (self.alive()?, self.may_change());
-        let Platter { durable, pending, .. } = &mut *platter;
-        // As systems do: what a refused sync did not bring to the disk no later one does, though it can still be read.
-        pending.drain(..).filter(|_| taken.is_ok()).for_each(|change| apply(durable, &change));
+        platter.sync(taken.is_ok());
         taken
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.change((offset, Some(data.to_vec())))
-    }
-}
-
-fn apply(bytes: &mut Vec<u8>, (offset, data): &(u64, Option<Vec<u8>>)) {
-    let at = *offset as usize;
-    match data {
-        None => bytes.resize(at, 0),
-        Some(data) => {
-            bytes.resize(bytes.len().max(at + data.len()), 0);
-            bytes[at..at + data.len()].copy_from_slice(data);
-        }
     }
 }

@@ -16,11 +16,16 @@ mod look;
 mod orders;
 mod plain;
 mod plan;
+#[path = "../../../events/src/log/tests/platter.rs"]
+mod platter;
 mod ports;
 mod random;
 mod run;
 mod step;
 mod trace;
+#[path = "../proofs/world.rs"]
+#[allow(dead_code, reason = "shared with the proofs, which use the rest")]
+mod world;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,99 +1,27 @@
-//! What the doors would fill: a clock that the run holds in its hand, an extractor that can be foreseen, vectors of letters, a
-//! queue that delivers when it is told to.
+//! What the doors would fill: an extractor that can be foreseen, and a queue that delivers when it is told to.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use jiff::Timestamp;
-use memlog_actors::port::{
-    Assignment, Clock, DeadLetter, EmbedFailed, Embedder, ExtractFailed, Extracted, Extractor, Finding, JobQueue,
-    Purpose, RecordType, Ticket, Work,
-};
+use memlog_actors::port::{Assignment, DeadLetter, Extractor, Finding, JobQueue, Ticket};
 use memlog_events::ids::JobId;
 
-pub(crate) const HOUR: i64 = 3_600_000_000;
-pub(crate) const DAY: i64 = 24 * HOUR;
-const START: i64 = 1_780_000_000_000_000;
+use super::world::{DAY_MICROS, OneEach};
 
-/// Ticks a microsecond a look, as real ones do.
-#[derive(Default)]
-pub(crate) struct Hand(AtomicI64);
-
-impl Hand {
-    pub(crate) fn forward(&self, micros: i64) {
-        self.0.fetch_add(micros, Ordering::SeqCst);
-    }
-
-    pub(crate) fn micros(&self) -> i64 {
-        START + self.0.load(Ordering::SeqCst)
-    }
-}
-
-impl Clock for Hand {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_microsecond(START + self.0.fetch_add(1, Ordering::SeqCst)).expect("in range")
-    }
-}
-
-/// What is noted of a message.
-pub(crate) fn fact_of(text: &str) -> String {
-    format!("Noted {text}")
-}
+pub(crate) const DAY: i64 = DAY_MICROS;
+pub(crate) const HOUR: i64 = DAY / 24;
 
 /// One fact a message.
 pub(crate) fn found_in(assignment: &Assignment) -> Finding {
-    let fact = |(at, turn): (usize, &memlog_actors::port::Turn)| Extracted {
-        record_type: RecordType::Fact,
-        content: fact_of(&turn.text),
-        summary: fact_of(&turn.text),
-        timestamp: None,
-        sources: vec![at],
-        corrects: None,
-    };
-    let extracted = assignment.work.turns.iter().enumerate().map(fact).collect();
+    let extracted = OneEach::default().extract(&assignment.work).expect("it was not told to fail");
     Finding { extracted, messages: assignment.messages.clone(), known: assignment.known.clone(), summary: None }
 }
 
 /// Says what a text is; jobs go out to workers elsewhere.
-pub(crate) struct Facts;
-
-impl Extractor for Facts {
-    fn extract(&self, _: &Work) -> Result<Vec<Extracted>, ExtractFailed> {
-        Err(ExtractFailed::lasting("not_here"))
-    }
-
-    fn classify(&self, content: &str) -> (RecordType, String) {
-        (RecordType::Fact, content.to_owned())
-    }
-}
-
-/// Vectors that stand for nothing but the letters of a text.
-pub(crate) struct Letters;
-
-impl Embedder for Letters {
-    fn name(&self) -> &str {
-        "letters"
-    }
-
-    fn fingerprint(&self) -> u32 {
-        7
-    }
-
-    fn dimensions(&self) -> usize {
-        32
-    }
-
-    fn embed(&self, text: &str, _: Purpose) -> Result<Vec<f32>, EmbedFailed> {
-        let mut vector = [0.01_f32; 32];
-        text.chars().for_each(|c| vector[c as usize % 32] += 1.0);
-        let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
-        Ok(vector.iter().map(|v| v / length).collect())
-    }
+pub(crate) fn only_classifies() -> OneEach {
+    OneEach { failures: u32::MAX.into(), finally: true }
 }
 
 /// Keeps what the outbox hands out. The run delivers it, also when it is settled, twice, and in any order.

@@ -17,9 +17,10 @@ use super::{
     disk::{Computer, Unsynced},
     judge::Moment,
     plain::World,
-    ports::{DAY, Facts, HOUR, Hand, Letters, Queue},
+    ports::{DAY, HOUR, Queue, only_classifies},
     random::Random,
     trace::Trace,
+    world::{Letters, Moved},
 };
 
 /// Steps of a history, unless `MEMLOG_SIM_STEPS` says how many.
@@ -30,7 +31,7 @@ pub(crate) const IDLE_MAX: usize = 3_000;
 pub(crate) struct Run {
     pub(crate) random: Random,
     pub(crate) computer: Computer,
-    pub(crate) clock: Arc<Hand>,
+    pub(crate) clock: Arc<Moved>,
     pub(crate) folder: TempDir,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) worlds: Vec<World>,
@@ -143,10 +144,10 @@ impl Run {
                 ..Limits::default()
             },
             embedder: self.embedder.clone(),
-            extractor: Arc::new(Facts),
+            extractor: Arc::new(only_classifies()),
             narrator: None,
             queue: Some(Arc::<Queue>::clone(&self.queue)),
-            clock: Arc::<Hand>::clone(&self.clock),
+            clock: Arc::<Moved>::clone(&self.clock),
         };
         let system = match System::start_on(self.computer.machine(), options).await {
             Ok(system) => system,

@@ -1,13 +1,13 @@
 //! What is made of conversations, and what answers once a part of it was corrected.
 
-use memlog_actors::api::record::Record;
+use memlog_actors::{api::record::Record, system::System};
 
 use super::*;
 
 // The message behind a superseded record says the old thing in good words: it must not answer before its correction.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_corrected_does_not_answer() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let request = Ingest {
         profile: "alice".to_owned(),
@@ -36,7 +36,7 @@ async fn what_was_corrected_does_not_answer() {
 // A message that says what was corrected since is not quoted either, though another record that was made from it still holds.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_corrected_is_not_quoted_under_what_holds() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let request = Ingest {
         profile: "alice".to_owned(),
@@ -77,7 +77,7 @@ async fn what_was_corrected_is_not_quoted_under_what_holds() {
 // In a profile of two documents, the message and the fact made from it, the fact answers: standard scores of two say nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_small_profile_answers_with_its_fact() {
-    let mut world = World::new();
+    let mut world = reading();
     world.embedder = Some(Arc::new(Letters));
     let system = world.start().await;
     let messages = vec![message("user", "I am allergic to peanuts.")];
@@ -113,7 +113,7 @@ async fn listed(system: &System, status: Option<&str>) -> Vec<Record> {
 // the same conversation in another zone's writing is a re-send, after a restart, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn days_are_those_of_the_speakers_own_clock() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let talk = |times: [&str; 2]| {
         session(
@@ -154,7 +154,7 @@ async fn days_are_those_of_the_speakers_own_clock() {
 // from one session to the next.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_mind_supersedes_and_never_deletes() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let texts = |records: &[memlog_actors::api::record::Record]| {
         let mut texts: Vec<_> = records.iter().filter_map(|it| it.summary.clone()).collect();
@@ -184,7 +184,7 @@ async fn a_change_of_mind_supersedes_and_never_deletes() {
 // What the assistant owes is a task; what it chats is nobody's memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_assistants_promises_become_tasks() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let turns = vec![
         message("user", "Thanks! If I had a boat I would sail to Crete."),
@@ -200,7 +200,7 @@ async fn the_assistants_promises_become_tasks() {
 // "Before I moved" is a time that only the conversation knows.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_may_be_dated_by_an_event() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let said = |month: &str, text: &str| said("user", text, &format!("2024-{month}-10T09:00:00Z"));
     let told = vec![said("01", "My sport is tennis."), said("06", "I moved."), said("09", "My sport is rowing.")];
@@ -218,7 +218,7 @@ async fn a_question_may_be_dated_by_an_event() {
 // "Last summer" is another one a year later, and a month that no year was told of is the nearest.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_dated_from_its_reference_date() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let told = ["2022", "2023"].into_iter().zip(["tennis", "rowing"]);
     let told =

@@ -1,95 +1,25 @@
 //! The system without a door: what every verb promises, on a real log in a temporary folder.
 
 mod conversations;
+#[path = "../proofs/world.rs"]
+#[allow(dead_code, reason = "shared with the proofs, which use the rest")]
+mod world;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::Arc;
 
-use jiff::Timestamp;
 use memlog_actors::{
     api::{AsOf, Context, Idempotency, Said, audit, error::Kind, job, profile::*, speaker},
     extract::Local,
-    limits::Limits,
-    port::{Clock, EmbedFailed, Embedder, Purpose},
-    system::{Options, System},
 };
-use tempfile::TempDir;
+use world::{DAY_MICROS, Letters, World, acme, message};
 
-/// A clock that a test moves; it also ticks a microsecond a look, as real ones do.
-#[derive(Default)]
-struct Moved(AtomicI64);
-
-impl Clock for Moved {
-    fn now(&self) -> Timestamp {
-        let tick = self.0.fetch_add(1, Ordering::SeqCst);
-        Timestamp::from_microsecond(1_780_000_000_000_000 + tick).expect("in range")
-    }
-}
-
-/// Vectors that stand for nothing but the letters of a text: enough to prove the plumbing.
-struct Letters;
-
-impl Embedder for Letters {
-    fn name(&self) -> &str {
-        "letters"
-    }
-
-    fn fingerprint(&self) -> u32 {
-        7
-    }
-
-    fn dimensions(&self) -> usize {
-        32
-    }
-
-    fn embed(&self, text: &str, _: Purpose) -> Result<Vec<f32>, EmbedFailed> {
-        let mut vector = [0.01_f32; 32];
-        for c in text.chars() {
-            vector[c as usize % 32] += 1.0;
-        }
-        let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
-        Ok(vector.iter().map(|v| v / length).collect())
-    }
-}
-
-struct World {
-    folder: TempDir,
-    clock: Arc<Moved>,
-    embedder: Option<Arc<dyn Embedder>>,
-}
-
-impl World {
-    fn new() -> Self {
-        Self { folder: TempDir::new().expect("a folder"), clock: Arc::default(), embedder: None }
-    }
-
-    async fn start(&self) -> System {
-        let options = Options {
-            data_dir: self.folder.path().to_owned(),
-            vault_dir: None,
-            limits: Limits::default(),
-            embedder: self.embedder.clone(),
-            extractor: Arc::new(Local),
-            narrator: None,
-            queue: None,
-            clock: Arc::<Moved>::clone(&self.clock),
-        };
-        System::start(options).await.expect("started")
-    }
-}
-
-fn acme() -> Context {
-    Context { namespace: "acme".to_owned(), ..Context::default() }
+/// A world that reads what it is told as memlog does without a language model.
+fn reading() -> World {
+    World { extractor: Arc::new(Local), ..World::new() }
 }
 
 fn remember(profile: &str, content: &str) -> Remember {
     Remember { profile: profile.to_owned(), content: content.to_owned(), ..Remember::default() }
-}
-
-fn message(role: &str, content: &str) -> Message {
-    Message { role: role.to_owned(), content: content.to_owned(), ..Message::default() }
 }
 
 fn search(profile: &str, query: &str) -> Search {
@@ -104,7 +34,7 @@ fn keyed(key: &str, request: &str) -> Context {
 // The story that the README tells: a conversation goes in, memories come out, an answer names its sources.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_goes_in_and_an_answer_comes_out() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let request = Ingest {
         profile: "alice".to_owned(),
@@ -134,7 +64,7 @@ async fn a_conversation_goes_in_and_an_answer_comes_out() {
 // Acknowledged is durable, and a restart changes no answer; the cached vectors serve without being made again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_changes_nothing() {
-    let mut world = World::new();
+    let mut world = reading();
     world.embedder = Some(Arc::new(Letters));
     let system = world.start().await;
     for text in ["The cat is called Miso", "Alice lives in Lisbon", "Bob plays chess on Fridays"] {
@@ -155,7 +85,7 @@ async fn a_restart_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forgetting_is_gone_from_every_read_and_of_the_past() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let stored = system.profile_remember(&acme(), remember("alice", "The safe code is 4711")).await.expect("stored");
     let id = stored.reply.memory.id;
@@ -184,7 +114,7 @@ async fn forgetting_is_gone_from_every_read_and_of_the_past() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_repeated_under_its_key_appends_nothing() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let first = system.profile_remember(&keyed("k1", "a"), remember("alice", "Lives in Lisbon")).await.expect("stored");
     let head = system.health().seq;
@@ -203,7 +133,7 @@ async fn a_command_repeated_under_its_key_appends_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicates_are_answered_and_news_is_stored() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let first =
         system.profile_remember(&acme(), remember("alice", "Allergic to peanuts.")).await.expect("stored").reply;
@@ -225,7 +155,7 @@ async fn duplicates_are_answered_and_news_is_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn superseding_keeps_the_old_one_out_of_sight() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let add = speaker::Add { profile: "alice".to_owned(), speaker: "Bob".to_owned() };
     system.speaker_add(&acme(), add).await.expect("registered");
@@ -249,7 +179,7 @@ async fn superseding_keeps_the_old_one_out_of_sight() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_neither_lose_nor_repeat_under_writes() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     for n in 0..25 {
         system.profile_remember(&acme(), remember("alice", &format!("Fact number {n}"))).await.expect("stored");
@@ -276,7 +206,7 @@ async fn pages_neither_lose_nor_repeat_under_writes() {
 // Tenants, names that begin alike, and the same session id in two profiles never meet.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_stores_no_other_sees() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let other = Context { namespace: "acme-2".to_owned(), ..Context::default() };
     let said = |text: &str| Remember { session_id: Some("s".to_owned()), ..remember("alice", text) };
@@ -300,7 +230,7 @@ async fn what_one_stores_no_other_sees() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_profile_is_gone_and_its_name_free() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     system.profile_remember(&acme(), remember("alice", "Likes tea")).await.expect("stored");
     system.profile_delete(&acme(), Delete { profile: "alice".to_owned() }).await.expect("deleted");
@@ -317,16 +247,48 @@ async fn a_deleted_profile_is_gone_and_its_name_free() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_expires_is_unreachable_by_the_clock_at_once() {
-    let world = World::new();
+    let world = reading();
     let system = world.start().await;
     let short = Remember { ttl_days: Some(1.0), ..remember("alice", "Parks at spot 7") };
     let id = system.profile_remember(&acme(), short).await.expect("stored").reply.memory.id;
     let seq = system.health().seq;
-    world.clock.0.fetch_add(86_400_000_000, Ordering::SeqCst);
+    world.clock.forward(DAY_MICROS);
     for as_of in [None, Some(AsOf::Seq(seq))] {
         let read = Memory { profile: "alice".to_owned(), memory_id: id.clone(), as_of };
         assert_eq!(system.profile_memory(&acme(), read).await.expect_err("over").kind, Kind::NotFound);
     }
     assert!(system.profile_search(&acme(), search("alice", "spot")).await.expect("searched").reply.memories.is_empty());
+    system.stop().await;
+}
+
+// Counted once and then on from there, a sum must stay what the events say: after more of them, of several namespaces and a restart.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_counted_is_what_is_told() {
+    let world = reading();
+    let system = world.start().await;
+    let other = Context { namespace: "globex".to_owned(), ..Context::default() };
+    let judge = async |system: &memlog_actors::system::System, context: &Context, profiles: u64| {
+        let told = system.audit_events(context, audit::Events { limit: Some(500), ..audit::Events::default() });
+        let told = told.await.expect("told").reply.events;
+        let counted = system.audit_stats(context, audit::Stats::default()).await.expect("counted").reply;
+        let mut by_type = std::collections::BTreeMap::<String, u64>::new();
+        told.iter().for_each(|event| *by_type.entry(event.event_type.clone()).or_default() += 1);
+        assert_eq!((counted.events, &counted.by_type), (told.len() as u64, &by_type));
+        assert_eq!((counted.profiles, counted.head.seq), (profiles, system.health().seq));
+    };
+    judge(&system, &acme(), 0).await;
+    for (profile, text) in
+        [("alice", "The cat is called Miso"), ("bob", "Bob plays chess"), ("alice", "The kiln is on")]
+    {
+        system.profile_remember(&acme(), remember(profile, text)).await.expect("stored");
+        system.profile_remember(&other, remember(profile, text)).await.expect("stored");
+        judge(&system, &acme(), if text.contains("cat") { 1 } else { 2 }).await;
+    }
+    system.profile_delete(&acme(), Delete { profile: "bob".to_owned() }).await.expect("deleted");
+    judge(&system, &acme(), 1).await;
+    judge(&system, &other, 2).await;
+    let system = world.restart(system).await;
+    judge(&system, &acme(), 1).await;
+    judge(&system, &other, 2).await;
     system.stop().await;
 }

@@ -150,7 +150,7 @@ impl Writer {
     }
 
     /// The last act: what was written without a sync of its own gets one.
-    pub(super) fn rest(&self) {
+    fn rest(&self) {
         if self.core.failure().is_some() {
             return;
         }

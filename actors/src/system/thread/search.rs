@@ -56,7 +56,7 @@ impl System {
         let filter = Filter { scope: scope.clone(), ..filter };
         let asked = Asked {
             query: request.query,
-            parts: Vec::new(),
+            parts: None,
             filter,
             breadth: Breadth::for_page(limit),
             limit,

@@ -12,31 +12,15 @@ use std::{
 
 use redb::StorageBackend;
 
-use super::{life::Life, *};
+use super::{
+    life::Life,
+    platter::{Change, Platter, apply},
+    *,
+};
 use crate::{
     log::{EmbeddingKey, EmbeddingRow, hand::Hand, open::Disks},
     vault::Random,
 };
-
-/// The simulation has one like it (`actors/tests/sim/disk.rs`), outside this package and so beyond what a test here could lend it.
-#[derive(Debug, Default)]
-struct Platter {
-    now: Vec<u8>,
-    durable: Vec<u8>,
-    /// Writes since the last sync; a length comes without bytes.
-    pending: Vec<(u64, Option<Vec<u8>>)>,
-}
-
-fn apply(bytes: &mut Vec<u8>, (offset, data): &(u64, Option<Vec<u8>>)) {
-    let at = *offset as usize;
-    match data {
-        None => bytes.resize(at, 0),
-        Some(data) => {
-            bytes.resize(bytes.len().max(at + data.len()), 0);
-            bytes[at..at + data.len()].copy_from_slice(data);
-        }
-    }
-}
 
 /// Both disks, what befalls them, and the power switch.
 #[derive(Clone, Debug)]
@@ -158,7 +142,7 @@ impl Machine {
                     }
                 }
             }
-            *new.lock().unwrap() = Platter { now: bytes.clone(), durable: bytes, pending: Vec::new() };
+            *new.lock().unwrap() = Platter::of(bytes);
         }
         fresh
     }
@@ -194,7 +178,7 @@ impl Disk {
         only == BOTH || only == self.number
     }
 
-    fn change(&self, (offset, data): (u64, Option<Vec<u8>>)) -> io::Result<()> {
+    fn change(&self, (offset, data): Change) -> io::Result<()> {
         let refused = if self.may_refuse() { self.machine.write() } else { Ok(()) };
         self.machine.alive()?;
         let change = match data {
@@ -203,9 +187,7 @@ impl Disk {
             None if refused.is_err() => return refused,
             data => (offset, data),
         };
-        let mut platter = self.platter()?;
-        apply(&mut platter.now, &change);
-        platter.pending.push(change);
+        self.platter()?.change(change);
         refused
     }
 }
@@ -229,12 +211,7 @@ impl StorageBackend for Disk {
 
     fn sync_data(&self) -> io::Result<()> {
         let synced = if self.may_refuse() { self.machine.sync() } else { Ok(()) };
-        let mut platter = self.platter()?;
-        let pending = std::mem::take(&mut platter.pending);
-        // As systems do: what a failed sync did not bring to the disk no later one does, though it can still be read.
-        if synced.is_ok() {
-            pending.iter().for_each(|change| apply(&mut platter.durable, change));
-        }
+        self.platter()?.sync(synced.is_ok());
         synced
     }
 

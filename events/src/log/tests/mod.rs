@@ -8,6 +8,7 @@ mod forgetting;
 mod life;
 mod machine;
 mod opening;
+mod platter;
 mod purging;
 mod refusing;
 mod verifying;
