@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::{Corpus, Doc};
-use super::weights::{COSINE_POWER, LENGTH, Lens, RECORD_TELLS, UNREAD};
+use super::weights::{BELOW, COSINE_POWER, LENGTH, Lens, RECORD_TELLS, UNREAD};
 
 /// One document under consideration.
 #[derive(Clone, Debug)]
@@ -98,15 +98,15 @@ fn with_company(corpus: &impl Corpus, seeds: &BTreeSet<u32>) -> BTreeMap<u32, Do
     found
 }
 
-/// Distances from the mean in standard deviations. What is unknown counts as the mean, as does all when nothing
-/// differs.
+/// Distances from the mean in standard deviations, downwards no further than [`BELOW`]. What is unknown counts as the mean, as does all
+/// when nothing differs.
 fn z_scores(scores: Vec<Option<f32>>) -> Vec<f32> {
     let known: Vec<f32> = scores.iter().flatten().copied().collect();
     let count = known.len().max(1) as f32;
     let mean = known.iter().sum::<f32>() / count;
     let deviation = (known.iter().map(|score| (score - mean).powi(2)).sum::<f32>() / count).sqrt();
     let z = |score: f32| {
-        if deviation > 1e-6 { (score - mean) / deviation } else { 0.0 }
+        if deviation > 1e-6 { ((score - mean) / deviation).max(-BELOW) } else { 0.0 }
     };
     scores.into_iter().map(|score| score.map_or(0.0, z)).collect()
 }

@@ -188,6 +188,19 @@ fn both_legs_count_for_every_candidate() {
 }
 
 #[test]
+fn a_rare_word_is_found_among_many_that_are_near() {
+    // Why: where all vectors are about equally near, being far says little, and the one text with the word is meant.
+    let mut toy = Toy::asked("zirconium");
+    for thread in 0..60 {
+        let near = toy.say(thread, 0, "2024-01-01", "Something about metals");
+        toy.near(near, 0.6 + 0.0001 * thread as f32);
+    }
+    let rare = toy.say(60, 0, "2024-01-01", "Zirconium it was");
+    toy.near(rare, 0.05);
+    assert_eq!(toy.ranked().first(), Some(&rare));
+}
+
+#[test]
 fn an_answer_follows_its_question() {
     // Why: "Paris!" shares no word with "where did you go"; only its place tells. The same reply elsewhere stays out.
     let mut toy = Toy::asked("where was the summer holiday");

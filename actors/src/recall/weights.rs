@@ -30,6 +30,9 @@ pub(super) const HEAD: usize = 4;
 pub(super) const LINKED_FROM_A_HIT: usize = 3;
 /// The power of the cosine: among the near ones a difference says more than among the far ones.
 pub(super) const COSINE_POWER: i32 = 2;
+/// No score counts as further below the mean than so many standard deviations. Where all but one are about equally near, that one is ten
+/// below, though it may have the one word that was asked for. On LoCoMo 1.5 and more find the same as no bound.
+pub(super) const BELOW: f32 = 2.0;
 /// What meaning counts where the model has not learnt the question's language: its vectors then say little more than which letters
 /// two texts share.
 pub(super) const UNREAD: f32 = 0.3;
