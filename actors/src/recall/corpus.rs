@@ -54,6 +54,17 @@ pub trait Corpus {
     /// Index and name of everyone who may be named in a question.
     fn speakers(&self) -> Vec<(u32, String)>;
 
+    /// What these documents say, in their order; one that says nothing, or cannot be read now, is left out.
+    fn texts(&self, docs: &[u32]) -> Vec<String>;
+
+    /// How rare a word is among the documents.
+    fn rarity(&self, word: &str) -> f32;
+
+    /// The same documents, filter and vectors, searched for other words.
+    fn with_words(&self, words: &str) -> Self
+    where
+        Self: Sized;
+
     /// The best admitted documents by keyword, best first, none with a score of zero.
     fn keyword_best(&self, limit: usize) -> Vec<Hit>;
 

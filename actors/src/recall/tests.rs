@@ -7,7 +7,7 @@ use super::*;
 mod records;
 
 /// A corpus whose searches are word overlap and hand-given cosines, so that a story names the one thing it is about.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Toy {
     docs: Vec<Doc>,
     texts: Vec<String>,
@@ -110,6 +110,19 @@ impl Corpus for Toy {
 
     fn speakers(&self) -> Vec<(u32, String)> {
         vec![(0, "Ann".to_owned()), (1, "Bob".to_owned())]
+    }
+
+    fn texts(&self, docs: &[u32]) -> Vec<String> {
+        docs.iter().map(|doc| self.texts[*doc as usize].clone()).collect()
+    }
+
+    fn rarity(&self, word: &str) -> f32 {
+        let having = |text: &&String| text.contains(word);
+        1.0 / (1 + self.texts.iter().filter(having).count()) as f32
+    }
+
+    fn with_words(&self, words: &str) -> Self {
+        Toy { query: words.to_owned(), ..self.clone() }
     }
 
     fn keyword_best(&self, limit: usize) -> Vec<Hit> {
@@ -445,6 +458,24 @@ fn the_best_of_each_part_comes_after_what_answers_the_whole() {
 }
 
 #[test]
+fn more_thought_follows_what_the_first_hits_tell_of() {
+    // Why: who asks where somebody's grandmother is from may be answered where nobody speaks of grandmothers any more.
+    let mut toy = Toy::asked("Where is Ann's grandmother from?");
+    let first = toy.say(1, 0, "2024-01-01", "My grandmother is from Uppsala.");
+    for thread in 2..12 {
+        toy.say(thread, 0, "2024-01-02", "My grandmother is old.");
+    }
+    let told = toy.say(20, 0, "2024-01-03", "Uppsala has a cold winter, an old cathedral and a river.");
+    let place = |page: Vec<u32>| page.iter().position(|doc| *doc == told);
+    assert_eq!(place(toy.ranked()), None);
+    for breadth in [Breadth::Medium, Breadth::High] {
+        let thought = toy.thought(breadth);
+        assert_eq!(thought[0], first);
+        assert!(place(thought).is_some_and(|place| place < 8), "{breadth:?}");
+    }
+}
+
+#[test]
 fn a_document_that_is_gone_has_no_influence() {
     // Why: between the search and the ranking a document may expire; it must not come back as a hit or as a hint.
     struct Gone(Toy, u32);
@@ -463,6 +494,15 @@ fn a_document_that_is_gone_has_no_influence() {
         }
         fn speakers(&self) -> Vec<(u32, String)> {
             self.0.speakers()
+        }
+        fn texts(&self, docs: &[u32]) -> Vec<String> {
+            self.0.texts(docs)
+        }
+        fn rarity(&self, word: &str) -> f32 {
+            self.0.rarity(word)
+        }
+        fn with_words(&self, words: &str) -> Self {
+            Gone(self.0.with_words(words), self.1)
         }
         fn keyword_best(&self, limit: usize) -> Vec<Hit> {
             self.0.keyword_best(limit)

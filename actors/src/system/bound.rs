@@ -28,7 +28,11 @@ use crate::{
     },
 };
 
+/// Reads what a document of these views says.
+pub(super) type Texts<'a> = &'a dyn Fn(&State, u32) -> Option<String>;
+
 /// A profile's views with one question and one filter bound in.
+#[derive(Clone)]
 pub(super) struct Bound<'a> {
     state: &'a State,
     now: Micros,
@@ -41,13 +45,14 @@ pub(super) struct Bound<'a> {
     speaker: Option<SpeakerId>,
     within: Within,
     filter: &'a Filter,
+    texts: Texts<'a>,
     speakers: HashMap<SpeakerId, u32>,
     /// Objects of metadata, by where they lie, that the filter was tried on already: many documents have the same.
     tried: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'a> Bound<'a> {
-    pub(super) fn new(state: &'a State, asked: &Prepared, filter: &'a Filter) -> Result<Self, Error> {
+    pub(super) fn new(state: &'a State, asked: &Prepared, filter: &'a Filter, texts: Texts<'a>) -> Result<Self, Error> {
         let speaker = filter.speaker.as_deref().map(|name| filtered(state, name)).transpose()?;
         let vector = asked.vector.as_deref();
         let registered = state.catalog.speakers().enumerate().map(|(at, speaker)| (speaker.id, at as u32));
@@ -61,6 +66,7 @@ impl<'a> Bound<'a> {
             speaker,
             within: Within::new(&state.catalog, &filter.scope),
             filter,
+            texts,
             speakers: registered.collect(),
             tried: RefCell::default(),
         })
@@ -124,6 +130,18 @@ impl Corpus for Bound<'_> {
     fn speakers(&self) -> Vec<(u32, String)> {
         let named = self.state.catalog.speakers().enumerate();
         named.map(|(at, speaker)| (at as u32, speaker.name.clone())).collect()
+    }
+
+    fn texts(&self, docs: &[u32]) -> Vec<String> {
+        docs.iter().filter_map(|doc| (self.texts)(self.state, *doc)).collect()
+    }
+
+    fn rarity(&self, word: &str) -> f32 {
+        self.state.keyword.rarity(word)
+    }
+
+    fn with_words(&self, words: &str) -> Self {
+        Self { terms: self.state.keyword.prepare(words), ..self.clone() }
     }
 
     fn keyword_best(&self, limit: usize) -> Vec<Hit> {

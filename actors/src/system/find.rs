@@ -10,9 +10,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     System,
-    bound::Bound,
+    bound::{Bound, Texts},
     lookup::{RETRY_MS, panicked},
     past::{Moment, Seen, not_embedded},
+    records::Shown,
     validate,
 };
 use crate::{
@@ -85,6 +86,7 @@ pub(crate) struct Scope {
 }
 
 /// A scope, looked up in a catalog.
+#[derive(Clone)]
 pub(crate) struct Within {
     user: Bounds,
     agent: Bounds,
@@ -92,6 +94,7 @@ pub(crate) struct Within {
 }
 
 /// What one property of a document must be, by its number.
+#[derive(Clone)]
 enum Bounds {
     Anything,
     Exactly(Option<u32>),
@@ -166,7 +169,7 @@ impl Prepared {
 
     /// The newest that the filter lets through, whether they answer or not; without a score.
     pub(crate) fn newest(&self, state: &State, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
-        let bound = Bound::new(state, self, filter)?;
+        let bound = Bound::new(state, self, filter, &unread)?;
         let types = |it: &Doc| filter.types.as_ref().is_none_or(|types| types.contains(&it.item));
         let docs = state.catalog.docs().filter(|(doc, it)| types(it) && bound.admits(*doc));
         let mut docs: Vec<_> = docs.map(|(doc, it)| (it.created_at, doc)).collect();
@@ -182,10 +185,10 @@ impl Prepared {
         breadth: Breadth,
         limit: usize,
     ) -> Result<Vec<Hit>, Error> {
-        self.best_with(&[], state, filter, breadth, limit)
+        self.best_with(&[], state, filter, breadth, limit, &unread)
     }
 
-    /// The same, with the best of its parts among them. CPU-bound.
+    /// The same, with the best of its parts among them; with more thought some of what is found is read. CPU-bound, but for that.
     fn best_with(
         &self,
         parts: &[Prepared],
@@ -193,8 +196,9 @@ impl Prepared {
         filter: &Filter,
         breadth: Breadth,
         limit: usize,
+        texts: Texts<'_>,
     ) -> Result<Vec<Hit>, Error> {
-        let bound = Bound::new(state, self, filter)?;
+        let bound = Bound::new(state, self, filter, texts)?;
         let mut hits = rank(&self.question, &bound, breadth);
         if !parts.is_empty() {
             let best = |part: &Prepared| part.best(state, filter, Breadth::for_page(limit), limit);
@@ -204,6 +208,11 @@ impl Prepared {
         hits.truncate(limit);
         Ok(hits)
     }
+}
+
+/// For who reads nothing.
+fn unread(_: &State, _: u32) -> Option<String> {
+    None
 }
 
 impl System {
@@ -263,12 +272,19 @@ impl System {
     ) -> Result<Answered, Error> {
         let deadline = self.embedded_by();
         let mut prepared = self.prepared(&seen, &asked.query, asked.reference).await?;
-        prepared.question.dates.extend(times);
-        let parts = self.prepared_parts(&seen, &asked, deadline).await;
-        let mode = prepared.mode();
+        prepared.question.dates.extend(&times);
+        let mut parts = self.prepared_parts(&seen, &asked, deadline).await;
+        parts.iter_mut().for_each(|part| part.question.dates.extend(&times));
+        let (mode, system) = (prepared.mode(), self.clone());
         let ranked = crate::blocking::run(move || {
+            let (Seen::Present(views) | Seen::Past(views)) = &seen;
+            // A text that cannot be read now leads nowhere; the question is answered without it.
+            let texts = |state: &State, doc: u32| {
+                let record = system.record(&views.place, state, doc, Shown::WithContent, prepared.now).ok()??;
+                record.content?
+            };
             let found = seen.read(|state| {
-                let hits = prepared.best_with(&parts, state, &asked.filter, asked.breadth, asked.limit)?;
+                let hits = prepared.best_with(&parts, state, &asked.filter, asked.breadth, asked.limit, &texts)?;
                 Ok::<_, Error>((hits, state.catalog.position.0))
             });
             found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode, query: asked.query })

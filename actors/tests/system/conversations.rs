@@ -103,6 +103,35 @@ fn session(id: &str, messages: Vec<Message>) -> Ingest {
     }
 }
 
+// Nobody need have a language model: the question's own words say that two people are asked about, and each is looked for alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_about_two_people_is_taken_apart_by_its_words() {
+    let world = reading();
+    let system = world.start().await;
+    for name in ["Ann", "Bob"] {
+        let add = speaker::Add { profile: "alice".to_owned(), speaker: name.to_owned() };
+        system.speaker_add(&acme(), add).await.expect("added");
+    }
+    let say = async |who: &str, content: String| {
+        let request = Remember { speaker: Some(who.to_owned()), ..remember("alice", &content) };
+        system.profile_remember(&acme(), request).await.expect("stored");
+    };
+    for what in ["maps", "kites", "ferns", "chess", "tea", "boats", "drums", "frogs"] {
+        say("Ann", format!("I like {what}")).await;
+    }
+    say("Bob", "I like stamps".to_owned()).await;
+    let asked = async |thinking_level| {
+        let query = "What do Ann and Bob like?".to_owned();
+        let ask = Recall { query, thinking_level: Some(thinking_level), limit: Some(6), ..Recall::default() };
+        let ask = Recall { profile: "alice".to_owned(), ..ask };
+        let found = system.profile_recall(&acme(), ask).await.expect("recalled").reply.candidates;
+        found.into_iter().any(|it| it.speaker.as_deref() == Some("Bob"))
+    };
+    assert!(!asked(ThinkingLevel::Low).await, "else the test would show nothing");
+    assert!(asked(ThinkingLevel::Medium).await && asked(ThinkingLevel::High).await);
+    system.stop().await;
+}
+
 async fn listed(system: &System, status: Option<&str>) -> Vec<Record> {
     let status = status.map(|name| serde_json::from_value(name.into()).expect("a status"));
     let list = Memories { profile: "alice".to_owned(), status, ..Memories::default() };
