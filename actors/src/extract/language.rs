@@ -1,5 +1,7 @@
 //! Which rules a sentence falls under: English has many, eight other languages a few, and the rest none but "keep".
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use super::lex::{self, Kind};
 
 /// A language that has word lists here.
@@ -64,6 +66,15 @@ const SMALL: &[(Language, &[&str])] = &[
     ]),
 ];
 
+/// Which of them a word tells of, a bit for each. Every sentence is asked for each of its words.
+static TELLING: LazyLock<HashMap<&'static str, u8>> = LazyLock::new(|| {
+    let mut telling = HashMap::new();
+    for (at, (_, small)) in SMALL.iter().enumerate() {
+        small.iter().for_each(|word| *telling.entry(*word).or_default() |= 1 << at);
+    }
+    telling
+});
+
 /// By script first, then by small words. A tie goes to the first, English; no small word at all is unknown.
 pub(super) fn of(sentence: &str) -> Language {
     if let Some(by_script) = by_script(sentence) {
@@ -71,9 +82,12 @@ pub(super) fn of(sentence: &str) -> Language {
     }
     let words: Vec<String> =
         lex::tokens(sentence).into_iter().filter(|token| token.kind == Kind::Word).map(|token| token.lower).collect();
+    let mut hits = [0; SMALL.len()];
+    for told in words.iter().filter_map(|word| TELLING.get(word.as_str())) {
+        hits.iter_mut().enumerate().for_each(|(at, hits)| *hits += usize::from(told >> at & 1));
+    }
     let mut best = (Language::Unknown, 0);
-    for (language, small) in SMALL {
-        let hits = words.iter().filter(|word| small.contains(&word.as_str())).count();
+    for ((language, _), hits) in SMALL.iter().zip(hits) {
         if hits > best.1 {
             best = (*language, hits);
         }
@@ -85,9 +99,10 @@ pub(super) fn of(sentence: &str) -> Language {
     // "in", "is" and "me" stand in many languages: by themselves they tell of none.
     const SHARED: &[&str] =
         &["in", "is", "was", "me", "no", "so", "on", "an", "at", "of", "had", "her", "over", "much", "day"];
-    let english = || SMALL[0].1.iter().filter(|small| !SHARED.contains(small));
-    if best.0 == Language::English && words.len() >= 5 && !words.iter().any(|word| english().any(|small| word == small))
-    {
+    let english = |word: &String| {
+        !SHARED.contains(&word.as_str()) && TELLING.get(word.as_str()).is_some_and(|told| told & 1 == 1)
+    };
+    if best.0 == Language::English && words.len() >= 5 && !words.iter().any(english) {
         return Language::Unknown;
     }
     best.0

@@ -105,12 +105,15 @@ pub(super) fn opens_with(plain: &str, phrase: &str) -> bool {
     plain.strip_prefix(phrase).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Whether `plain` text holds that phrase as whole words.
+/// Whether `plain` text holds that phrase as whole words. Asked of many phrases for each sentence, so nothing is prepared for a phrase.
 pub(super) fn holds(plain: &str, phrase: &str) -> bool {
-    plain.match_indices(phrase).any(|(at, _)| {
-        let before = plain[..at].is_empty() || plain[..at].ends_with(' ');
-        let rest = &plain[at + phrase.len()..];
-        before && (rest.is_empty() || rest.starts_with(' '))
+    let (bytes, phrase) = (plain.as_bytes(), phrase.as_bytes());
+    let Some(last) = bytes.len().checked_sub(phrase.len()) else { return false };
+    let is_gap = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
+    (0..=last).any(|at| {
+        is_gap(at.checked_sub(1).and_then(|before| bytes.get(before)))
+            && bytes[at..].starts_with(phrase)
+            && is_gap(bytes.get(at + phrase.len()))
     })
 }
 
@@ -125,6 +128,8 @@ mod tests {
         assert!(opens_with("thanks a lot", "thanks"));
         assert!(!opens_with("thanksgiving is near", "thanks"));
         assert!(holds("we will no longer go", "no longer"));
-        assert!(!holds("the unknown", "no"));
+        for (text, phrase) in [("the unknown", "no"), ("no", "no longer"), ("", "no"), ("hé", "h"), ("übel", "bel")] {
+            assert!(!holds(text, phrase), "{text}");
+        }
     }
 }

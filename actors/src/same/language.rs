@@ -1,5 +1,7 @@
 //! Which lists hold for a statement: by script first, then by small words.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use super::{
     english::ENGLISH,
     european::{FRENCH, GERMAN, ITALIAN, OTHER, PORTUGUESE, RUSSIAN, SPANISH},
@@ -31,39 +33,65 @@ pub(super) enum Eastern {
     Chinese,
 }
 
+/// Languages in Latin letters; of two that fit equally well the first is meant.
+const LATIN: [&Lists; 6] = [&ENGLISH, &SPANISH, &FRENCH, &GERMAN, &PORTUGUESE, &ITALIAN];
+
+/// Which of them a word or a letter tells of, a bit for each. Every statement is asked for each of its words.
+struct Telling {
+    words: HashMap<&'static str, u8>,
+    letters: HashMap<char, u8>,
+}
+
+static TELLING: LazyLock<Telling> = LazyLock::new(|| {
+    let mut telling = Telling { words: HashMap::new(), letters: HashMap::new() };
+    for (at, lists) in LATIN.into_iter().enumerate() {
+        for word in lists.telling.iter().chain(lists.numbers.iter().map(|(number, _)| number)) {
+            *telling.words.entry(word).or_default() |= 1 << at;
+        }
+        for letter in lists.letters.chars() {
+            *telling.letters.entry(letter).or_default() |= 1 << at;
+        }
+    }
+    telling
+});
+
 /// In Latin letters the one with most small words and letters of its own, the first of several; none at all is a language without lists.
 pub(super) fn of(text: &str) -> Language {
-    let any = |from: char, to: char| text.chars().any(|c| (from..=to).contains(&c));
-    if any('\u{3041}', '\u{30ff}') {
-        return Language::Eastern(Eastern::Japanese);
-    }
-    if any('\u{ac00}', '\u{d7a3}') {
-        return Language::Eastern(Eastern::Korean);
-    }
-    if any('\u{4e00}', '\u{9fff}') {
-        return Language::Eastern(Eastern::Chinese);
-    }
-    if any('а', 'я') || any('А', 'Я') {
-        return Language::Alphabetic(&RUSSIAN);
+    if !text.is_ascii()
+        && let Some(language) = by_letters(text)
+    {
+        return language;
     }
     let lower = text.to_lowercase().replace('’', "'");
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').flat_map(|word| [word, front(word)]).collect();
-    let hits = |lists: &Lists| {
-        let words = words
-            .iter()
-            .filter(|word| lists.telling.contains(word) || lists.numbers.iter().any(|(number, _)| number == *word))
-            .count();
-        words + lower.chars().filter(|c| lists.letters.contains(*c)).count()
-    };
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').flat_map(|word| [word, front(word)]);
+    let words = words.filter_map(|word| TELLING.words.get(word));
+    let letters = lower.chars().filter(|c| !c.is_ascii()).filter_map(|c| TELLING.letters.get(&c));
+    let mut hits = [0; LATIN.len()];
+    for told in words.chain(letters) {
+        hits.iter_mut().enumerate().for_each(|(at, hits)| *hits += usize::from(told >> at & 1));
+    }
     let mut best: (&'static Lists, usize) = (&OTHER, 0);
-    for lists in [&ENGLISH, &SPANISH, &FRENCH, &GERMAN, &PORTUGUESE, &ITALIAN] {
-        let hits = hits(lists);
+    for (lists, hits) in LATIN.into_iter().zip(hits) {
         if hits > best.1 {
             best = (lists, hits);
         }
     }
     Language::Alphabetic(best.0)
+}
+
+/// One that its script tells.
+fn by_letters(text: &str) -> Option<Language> {
+    let any = |from: char, to: char| text.chars().any(|c| (from..=to).contains(&c));
+    if any('\u{3041}', '\u{30ff}') {
+        return Some(Language::Eastern(Eastern::Japanese));
+    }
+    if any('\u{ac00}', '\u{d7a3}') {
+        return Some(Language::Eastern(Eastern::Korean));
+    }
+    if any('\u{4e00}', '\u{9fff}') {
+        return Some(Language::Eastern(Eastern::Chinese));
+    }
+    (any('а', 'я') || any('А', 'Я')).then_some(Language::Alphabetic(&RUSSIAN))
 }
 
 /// What stands before an apostrophe, with it: `l'`, `j'`; nothing if there is none.

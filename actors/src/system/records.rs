@@ -110,6 +110,10 @@ pub(crate) fn erased_record(id: RecordId, profile: &str, time: Micros) -> Record
     }
 }
 
+pub(super) fn status_of(holds: bool) -> Status {
+    if holds { Status::Valid } else { Status::Invalid }
+}
+
 /// All that the catalog knows of it.
 fn bare(state: &State, doc: u32, it: &Doc, now: Micros) -> Record {
     let catalog = &state.catalog;
@@ -129,7 +133,7 @@ fn bare(state: &State, doc: u32, it: &Doc, now: Micros) -> Record {
         agent_id: it.agent.and_then(|number| catalog.name_of(number)).map(str::to_owned),
         speaker: it.speaker.and_then(|id| catalog.speaker_name(id)).map(str::to_owned),
         metadata: it.metadata.as_deref().cloned().unwrap_or_else(Map::new),
-        status: if catalog.is_valid(doc, now) { Status::Valid } else { Status::Invalid },
+        status: status_of(catalog.is_valid(doc, now)),
         timestamp: it.when().into(),
         expires_at: it.expires_at.map(Into::into),
         version: it.version,

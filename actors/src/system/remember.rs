@@ -15,7 +15,7 @@ use super::{
     duplicate::{self, Saying},
     lookup::{broken, by, gone},
     past::{Moment, Seen},
-    records::{as_asked, erased_record, is_record},
+    records::{as_asked, erased_record, is_record, status_of},
     thread::{Anchors, Ttl, retention, warnings},
     validate,
 };
@@ -299,16 +299,18 @@ impl System {
         let once = match self.begin::<Forgotten>(context).await? {
             Begun::Before(Before { answer, before, time, .. }) => {
                 // As of just before: afterwards there is nothing to show at all.
-                let mut memory = self.record_before(context, &request.profile, answer.0, before, time).await?;
-                memory.id = as_asked(&request.memory_id, answer.0);
+                let mut memory = self.record_before(context, &request.profile, answer.record, before, time).await?;
+                memory.id = as_asked(&request.memory_id, answer.record);
+                memory.status = answer.held.map_or(memory.status, status_of);
                 return Ok(Answer { reply: OneMemory { memory }, replayed: true });
             }
             Begun::Now(once) => once,
         };
         let place = self.inner.profile(context, &request.profile)?;
-        let (record, stream, memory) = self.living_record(&place, &request.memory_id).await?;
-        match self.on_stream(&place, stream, record::Forget { record, by: by(context) }, once.key).await {
-            Ok(_) => {}
+        let (record, stream, mut memory) = self.living_record(&place, &request.memory_id).await?;
+        let forget = record::Forget { record, holds: memory.status == status_of(true), by: by(context) };
+        match self.on_stream(&place, stream, forget, once.key).await {
+            Ok(outcome) => memory.status = outcome.answer.held.map_or(memory.status, status_of),
             Err(Failure::Rejected(Rejection::NoRecord | Rejection::Gone)) => {
                 return Err(Error::not_found("memory_id", &request.memory_id));
             }

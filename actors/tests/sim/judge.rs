@@ -31,8 +31,7 @@ pub(crate) struct Moment {
 /// Moments that are looked back at.
 const MOMENTS_MAX: usize = 12;
 
-/// Places in an answer that must be the same when it is given again. The status of a memory is not among them: `profile.forget` tells
-/// it as it read it, its repeat as of just before it was forgotten, and a supersede of the same moment may lie between (seed 311).
+/// Places in an answer that must be the same when it is given again.
 const SAME: [&str; 12] = [
     "/memory/id",
     "/memory/type",
@@ -91,7 +90,9 @@ impl Run {
         let Some(key) = key.map(|key| (command.namespace(), key)) else { return };
         if let Some((before, then)) = self.answers.get(&key).filter(|_| replayed) {
             let since = self.deleted.iter().filter(|(left, gone)| left <= then && gone.profile() == command.profile());
-            for at in SAME.into_iter().filter(|at| !since.clone().any(|(_, gone)| takes(gone, at))) {
+            // Of what was saved the repeat tells how it stands now, if it was erased since; what is forgotten has no later.
+            let status = matches!(command, Command::Forget { .. }).then_some("/memory/status");
+            for at in SAME.into_iter().chain(status).filter(|at| !since.clone().any(|(_, gone)| takes(gone, at))) {
                 assert_eq!(before.pointer(at), reply.pointer(at), "{command:?} is answered otherwise at {at}");
             }
         }

@@ -32,7 +32,8 @@ impl<A: HoldsRecords> Command<A> for DeleteRecord {
         let slot = records.records[&self.record].slot;
         let forgot = ForgotV1 { record: self.record, slot, messages: Vec::new(), relations };
         let fact = Fact { facts: Facts::Forgot(forgot), content: by_alone(&self.by, place, state.stream_slot()) };
-        Ok(Decision::of(std::iter::once(fact).chain(summary_erased(state)).collect(), Forgotten(self.record)))
+        let gone = Forgotten { record: self.record, held: None };
+        Ok(Decision::of(std::iter::once(fact).chain(summary_erased(state)).collect(), gone))
     }
 }
 

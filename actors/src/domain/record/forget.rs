@@ -14,21 +14,30 @@ use crate::domain::{Answered, Command, Decision, Fact, Inputs, Place, Rejection,
 pub struct Forget {
     /// The record.
     pub record: RecordId,
+    /// Whether it is known to hold, by what its own stream does not know, too.
+    pub holds: bool,
     /// Who asks.
     pub by: ByV1,
 }
 
 /// The record that was forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Forgotten(pub RecordId);
+pub struct Forgotten {
+    /// The record.
+    pub record: RecordId,
+    /// Whether it held until then: a repeat is told the same, though another command came between the look at it and its end. None if
+    /// nobody asked.
+    pub held: Option<bool>,
+}
 
 impl Answered for Forgotten {
     fn outcome(&self) -> Outcome {
-        Outcome { ids: vec![self.0.0], numbers: Vec::new() }
+        Outcome { ids: vec![self.record.0], numbers: self.held.map(u64::from).into_iter().collect() }
     }
 
     fn from_outcome(outcome: &Outcome) -> Option<Self> {
-        outcome.ids.first().map(|id| Self(RecordId(*id)))
+        let held = outcome.numbers.first().map(|held| *held == 1);
+        outcome.ids.first().map(|id| Self { record: RecordId(*id), held })
     }
 }
 
@@ -53,7 +62,8 @@ impl<A: HoldsRecords> Command<A> for Forget {
         let images = Some(ImageDeletedV1 { images }).filter(|gone| !gone.images.is_empty());
         let images = images.map(|gone| Fact { facts: Facts::ImageDeleted(gone), content: None });
         let events = images.into_iter().chain([fact]).chain(summary_erased(state)).collect();
-        Ok(Decision::of(events, Forgotten(self.record)))
+        let held = self.holds && records.is_valid(self.record, inputs.now());
+        Ok(Decision::of(events, Forgotten { record: self.record, held: Some(held) }))
     }
 }
 
@@ -68,10 +78,23 @@ mod tests {
         given.do_(create_profile());
         let old = given.do_(Remember { open: None, record: record("Lives in Porto") }).record;
         let new = given.do_(Supersede { old, record: record("Lives in Lisbon") }).record;
-        given.do_(Forget { record: new, by: ByV1::default() });
+        given.do_(Forget { record: new, holds: true, by: ByV1::default() });
         let records = given.state.records();
         assert!(records.relations.is_empty() && !records.records.contains_key(&new));
         assert!(!records.is_valid(old, given.now()));
+    }
+
+    // Between the look at it and its turn another command may have superseded it.
+    #[test]
+    fn what_was_superseded_meanwhile_did_not_hold() {
+        let mut given = Story::<Profile>::new();
+        given.do_(create_profile());
+        let old = given.do_(Remember { open: None, record: record("Lives in Porto") }).record;
+        let new = given.do_(Supersede { old, record: record("Lives in Lisbon") }).record;
+        let told = given.do_(Forget { record: old, holds: true, by: ByV1::default() });
+        assert_eq!(Forgotten::from_outcome(&told.outcome()), Some(Forgotten { record: old, held: Some(false) }));
+        let told = given.do_(Forget { record: new, holds: true, by: ByV1::default() });
+        assert_eq!(Forgotten::from_outcome(&told.outcome()), Some(Forgotten { record: new, held: Some(true) }));
     }
 
     // Two records of one message: forgetting one takes the message, and the other loses that source and stays.
@@ -82,7 +105,7 @@ mod tests {
         let from = |text| Remember { open: None, record: NewRecord { sources: vec![message], ..record(text) } };
         let one = given.do_(from("Lives in Lisbon")).record;
         let other = given.do_(from("Has a cat")).record;
-        given.do_(Forget { record: one, by: ByV1::default() });
+        given.do_(Forget { record: one, holds: true, by: ByV1::default() });
         assert_eq!(given.last().facts.erases().len(), 2);
         assert_eq!(given.state.message_slot(message), None);
         assert!(given.state.records().records[&other].sources.is_empty());
@@ -93,7 +116,10 @@ mod tests {
         let mut given = Story::<Profile>::new();
         given.do_(create_profile());
         let id = given.do_(Remember { open: None, record: record("x") }).record;
-        given.do_(Forget { record: id, by: ByV1::default() });
-        assert_eq!(given.try_(Forget { record: id, by: ByV1::default() }).expect_err("refused"), Rejection::NoRecord);
+        given.do_(Forget { record: id, holds: true, by: ByV1::default() });
+        assert_eq!(
+            given.try_(Forget { record: id, holds: true, by: ByV1::default() }).expect_err("refused"),
+            Rejection::NoRecord
+        );
     }
 }

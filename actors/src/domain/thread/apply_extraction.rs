@@ -249,7 +249,7 @@ mod tests {
         let one = given.do_(ingest("trip", &["I live in Lisbon"]));
         let made = given.do_(apply(one.job.expect("job"), vec![found("Lives in Lisbon", one.messages[0])]));
         let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
-        given.do_(Forget { record: made.0[0].expect("made"), by: ByV1::default() });
+        given.do_(Forget { record: made.0[0].expect("made"), holds: true, by: ByV1::default() });
         let late = given.do_(apply(two.job.expect("job"), vec![found("From Lisbon", one.messages[0])]));
         assert_eq!(late.0, [None]);
         assert_eq!(given.last().facts.name(), "extraction_completed");
@@ -294,7 +294,7 @@ mod tests {
         let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
         given.do_(summarising(two.job.expect("job"), 0));
         assert_eq!(given.state.summary, Some(SummaryState { through: 1, ..first }));
-        given.do_(Forget { record, by: ByV1::default() });
+        given.do_(Forget { record, holds: true, by: ByV1::default() });
         assert_eq!((given.last().facts.erases(), given.state.summary), (vec![first.slot], None));
         let three = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat", "and a dog"]));
         given.do_(summarising(three.job.expect("job"), 1));
@@ -309,7 +309,7 @@ mod tests {
         let made = apply(one.job.expect("job"), vec![found("Lives in Lisbon", one.messages[0])]);
         let record = given.do_(made).0[0].expect("made");
         let two = given.do_(ingest("trip", &["I live in Lisbon", "and have a cat"]));
-        given.do_(Forget { record, by: ByV1::default() });
+        given.do_(Forget { record, holds: true, by: ByV1::default() });
         given.do_(summarising(two.job.expect("job"), 0));
         assert_eq!((given.last().facts.name(), given.state.summary), ("extraction_completed", None));
     }

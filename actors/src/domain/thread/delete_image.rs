@@ -93,7 +93,7 @@ mod tests {
         let alone = given.do_(add_image(8)).0;
         let from = NewRecord { sources: vec![message], ..record("Has a cat") };
         let record = given.do_(Remember { open: None, record: from }).record;
-        given.do_(Forget { record, by: ByV1::default() });
+        given.do_(Forget { record, holds: true, by: ByV1::default() });
         assert!(given.names().contains(&"image_deleted"));
         assert_eq!(given.state.images.keys().collect::<Vec<_>>(), [&alone]);
     }

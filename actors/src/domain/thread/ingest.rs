@@ -268,7 +268,7 @@ mod tests {
         let first = given.do_(ingest("trip", &["a", "b"]));
         let sources = vec![first.messages[0]];
         let record = given.do_(Remember { open: None, record: NewRecord { sources, ..record("a fact") } }).record;
-        given.do_(Forget { record, by: ByV1::default() });
+        given.do_(Forget { record, holds: true, by: ByV1::default() });
         assert_eq!(given.do_(ingest("trip", &["a", "b"])).accepted, 0);
     }
 
