@@ -7,9 +7,10 @@ use memlog_actors::{
 use memlog_events::ids::JobId;
 
 use super::{
-    command::{Heard, Ids, Word, send, word_of},
+    command::{Heard, Ids, Word, word_of},
     plan::{Call, How},
     ports::found_in,
+    send::send,
 };
 
 /// What a worker heard.

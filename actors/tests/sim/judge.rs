@@ -33,7 +33,7 @@ const MOMENTS_MAX: usize = 12;
 
 /// Places in an answer that must be the same when it is given again. The status of a memory is not among them: `profile.forget` tells
 /// it as it read it, its repeat as of just before it was forgotten, and a supersede of the same moment may lie between (seed 311).
-const SAME: [&str; 12] = [
+const SAME: [&str; 14] = [
     "/memory/id",
     "/memory/type",
     "/memory/session_id",
@@ -43,6 +43,8 @@ const SAME: [&str; 12] = [
     "/job_id",
     "/memory_id",
     "/entry/version",
+    "/agent/id",
+    "/agent/memory_id",
     "/note/id",
     "/note/level",
     "/note/kind_key",
@@ -79,6 +81,10 @@ impl Run {
                 self.ids.jobs.extend(id("/job_id").map(|job| (words[0], job)));
             }
             Command::Create { book, .. } => self.ids.books.extend(id("/memory/id").map(|id| (*book, id))),
+            Command::Hire { agent, .. } => {
+                self.ids.agents.extend(id("/agent/id").map(|id| (*agent, id)));
+                self.ids.books.extend(id("/agent/memory_id").map(|id| (*agent, id)));
+            }
             Command::Pin { note, .. } => {
                 self.ids.notes.extend(reply.pointer("/note/id").and_then(Value::as_u64).map(|id| (*note, id)));
             }

@@ -5,8 +5,8 @@
 //! blocks is done in line, and the log's writer has its turns from here. Ids, which are random, are compared by nothing.
 //! `MEMLOG_SIM_SEEDS` says how many seeds are run, `MEMLOG_SIM_SEED` which one alone, `MEMLOG_SIM_STEPS` how long their histories are.
 //!
-//! To add a command: a line in `command`, what it does to the plain model in `plain`, and when it is sent in `plan`; what can be read
-//! of it in `look`.
+//! To add a command: a line in `command`, how it is sent in `send`, what it does to the plain model in `plain`, and when that is in
+//! `plan`; what can be read of it in `look`.
 
 mod calls;
 mod command;
@@ -21,6 +21,7 @@ mod platter;
 mod ports;
 mod random;
 mod run;
+mod send;
 mod step;
 mod trace;
 #[path = "../proofs/world.rs"]

@@ -1,6 +1,7 @@
 //! What there is, as plain maps: the shortest program that keeps the promises. A command on it is a function, so that every order
 //! in which commands may have been carried out can be tried.
 
+mod notes;
 mod profile;
 mod shelf;
 
@@ -12,8 +13,9 @@ use super::{
     command::{Command, NAMESPACES, PROFILES, Word},
     ports::DAY,
 };
+pub(crate) use notes::Notes;
 pub(crate) use profile::{Job, JobState, Place, Profile, Said};
-pub(crate) use shelf::{Notes, Shelf};
+pub(crate) use shelf::{Book, Shelf};
 
 /// What the answer to a command must say.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +76,11 @@ impl World {
             | Command::ForgetEntry { .. }
             | Command::Trash { .. }
             | Command::Restore { .. }
-            | Command::Purge { .. } => self.shelves[ns].apply(command, now),
+            | Command::Purge { .. }
+            | Command::Hire { .. }
+            | Command::Attach { .. }
+            | Command::Write { .. }
+            | Command::Dismiss { .. } => self.shelves[ns].apply(command, now),
             Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. } => self.notes[ns].apply(command),
             _ => {
                 let p = command.profile().unwrap_or_default();

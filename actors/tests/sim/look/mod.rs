@@ -1,22 +1,28 @@
 //! What can be read, in the words of the plain model.
 
+mod notes;
+mod shelf;
+
 use std::collections::BTreeMap;
 
 use memlog_actors::{
     api::{
         Answer, AsOf, Error, Verb,
         error::Kind,
-        job, memory, note, profile,
+        job, profile,
         record::{Record, Status},
-        speaker, thread, trash,
+        speaker, thread,
     },
     system::System,
 };
 
 use super::{
-    command::{BOOKS, ENTRIES, Ids, LOGINS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
-    plain::{JobState, Notes, Place, Profile, Said, Shelf},
+    command::{Ids, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
+    plain::{JobState, Place, Profile, Said},
 };
+
+pub(crate) use notes::notes_of;
+pub(crate) use shelf::shelf_of;
 
 /// A record as it is listed: speaker, place, successor.
 type Line = (Option<usize>, Option<Place>, Option<Word>);
@@ -171,74 +177,4 @@ impl Reader<'_> {
         }
         Ok(shown)
     }
-
-    /// The shelf as the model would have it, but for the numbers of versions that are gone.
-    pub(crate) async fn shelf(&mut self, ns: usize, known: &Shelf) -> Result<Vec<String>, Error> {
-        let mut lines = Vec::new();
-        let listed = self.read(ns, memory::List { limit: Some(500), ..Default::default() }).await?;
-        for it in listed.into_iter().flat_map(|it| it.memories) {
-            let name = BOOKS.iter().position(|name| Some(*name) == it.name.as_deref()).expect("a known name");
-            if let Some(book) = known.named(name) {
-                self.ids.books.insert(book, it.id.clone());
-            }
-            lines.push(format!("book {name}"));
-            let entries = memory::Entries { id: Some(it.id.clone()), ..Default::default() };
-            for entry in self.read(ns, entries).await?.into_iter().flat_map(|it| it.entries) {
-                let one = memory::Read { id: Some(it.id.clone()), entry: entry.name.clone(), ..Default::default() };
-                let content = self.read(ns, one).await?.and_then(|it| it.entry.content).unwrap_or_default();
-                let place = ENTRIES.iter().position(|name| *name == entry.name);
-                lines.push(format!("{name}/{place:?}: {:?} version {}", word_of(&content), entry.version));
-            }
-        }
-        let thrown = self.read(ns, trash::List { limit: Some(500), ..Default::default() }).await?;
-        for it in thrown.into_iter().flat_map(|it| it.items) {
-            let name = BOOKS.iter().position(|name| Some(*name) == it.name.as_deref());
-            lines.push(format!("thrown away {name:?}"));
-        }
-        lines.sort_unstable();
-        Ok(lines)
-    }
-
-    pub(crate) async fn notes(&mut self, ns: usize) -> Result<Vec<(Word, usize, Word)>, Error> {
-        let mut all = Vec::new();
-        for login in 0..LOGINS.len() {
-            let context = context(ns, Some(login), None);
-            let listed = found(note::MemoryList::default().run(self.system, &context).await)?;
-            let listed: Vec<_> = listed.into_iter().flat_map(|it| it.notes).collect();
-            if listed.is_empty() {
-                continue;
-            }
-            let load = note::MemoryLoad { ids: Some(listed.iter().map(|it| it.id).collect()), ..Default::default() };
-            for it in load.run(self.system, &context).await?.reply.notes {
-                let name = word_of(&it.note.name.unwrap_or_default()).expect("a note's name has a word");
-                self.ids.notes.insert(name, it.note.id);
-                all.push((name, login, word_of(&it.body.unwrap_or_default()).expect("a note's body has a word")));
-            }
-        }
-        all.sort_unstable();
-        Ok(all)
-    }
-}
-
-pub(crate) fn shelf_of(shelf: &Shelf) -> Vec<String> {
-    let mut lines = Vec::new();
-    for book in shelf.books.values() {
-        let name = book.name;
-        if book.trashed.is_some() {
-            lines.push(format!("thrown away {:?}", Some(name)));
-            continue;
-        }
-        lines.push(format!("book {name}"));
-        for (entry, (word, version)) in &book.entries {
-            if word.is_some() {
-                lines.push(format!("{name}/{:?}: {word:?} version {version}", Some(*entry)));
-            }
-        }
-    }
-    lines.sort_unstable();
-    lines
-}
-
-pub(crate) fn notes_of(notes: &Notes) -> Vec<(Word, usize, Word)> {
-    notes.notes.iter().map(|(name, (login, body))| (*name, *login, *body)).collect()
 }

@@ -1,11 +1,11 @@
 //! What is done next: mostly what can be done, now and then what cannot, and often what was done before.
 
+mod space;
+
 use memlog_events::ids::JobId;
 
 use super::{
-    command::{
-        BOOKS, Command, ENTRIES, FACT, Ids, KINDS, LOGINS, NAMESPACES, PROFILES, SESSIONS, SPEAKERS, THREADS, Word,
-    },
+    command::{Command, FACT, Ids, KINDS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word},
     plain::{JobState, Place, Profile, World},
     random::Random,
 };
@@ -80,10 +80,11 @@ impl Plan<'_> {
     }
 
     pub(crate) fn command(&mut self) -> Option<Command> {
-        match self.random.weighted(&[12, 6, 4, 2]) {
+        match self.random.weighted(&[12, 6, 4, 3, 2]) {
             0 => self.of_a_profile(),
             1 => self.in_a_thread(),
             2 => self.on_the_shelf(),
+            3 => self.of_agents(),
             _ => self.of_notes(),
         }
     }
@@ -182,42 +183,6 @@ impl Plan<'_> {
             4 => Command::DropMessage { p, thread, word: self.random.pick(held)?.word },
             5 => Command::DropMemory { p, thread, word: self.record(profile, Some(place))? },
             _ => Command::DeleteThread { p, thread },
-        })
-    }
-
-    fn on_the_shelf(&mut self) -> Option<Command> {
-        let (ns, name, entry) = (self.one(NAMESPACES.len()), self.one(BOOKS.len()), self.one(ENTRIES.len()));
-        let shelf = &self.world.shelves[ns];
-        let Some(living) = shelf.named(name).filter(|_| !self.random.once_in(10)) else {
-            return Some(Command::Create { ns, name, book: self.word() });
-        };
-        let told = |trashed: bool| -> Vec<Word> {
-            let books = shelf
-                .books
-                .iter()
-                .filter(|(id, book)| book.trashed.is_some() == trashed && self.ids.books.contains_key(*id));
-            books.map(|(id, _)| *id).collect()
-        };
-        let (there, thrown) = (told(false), told(true));
-        let is = shelf.books[&living].entries.get(&entry).map_or(1, |entry| entry.1);
-        let version = if self.random.once_in(2) { Some(is + u64::from(self.random.once_in(4))) } else { None };
-        Some(match self.random.weighted(&[6, 2, 2, 2, 1]) {
-            0 => Command::Save { ns, name, entry, word: self.word(), version },
-            1 => Command::ForgetEntry { ns, name, entry, version },
-            2 => Command::Trash { ns, book: *self.random.pick(&there)? },
-            3 => Command::Restore { ns, book: *self.random.pick(&thrown)? },
-            _ => Command::Purge { ns, book: *self.random.pick(&thrown)? },
-        })
-    }
-
-    fn of_notes(&mut self) -> Option<Command> {
-        let (ns, login) = (self.one(NAMESPACES.len()), self.one(LOGINS.len()));
-        let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
-        let told: Vec<Word> = told.copied().collect();
-        Some(match self.random.weighted(&[2, 2, 1]) {
-            1 if !told.is_empty() => Command::Edit { ns, login, note: *self.random.pick(&told)?, body: self.word() },
-            2 if !told.is_empty() => Command::Unpin { ns, login, note: *self.random.pick(&told)? },
-            _ => Command::Pin { ns, login, note: self.word() },
         })
     }
 

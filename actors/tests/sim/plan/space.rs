@@ -1,0 +1,79 @@
+//! What is done in a namespace: notebooks, agents, notes.
+
+use super::{
+    super::command::{AGENTS, BOOKS, Command, ENTRIES, LOGINS, NAMESPACES, Word},
+    Plan,
+};
+
+impl Plan<'_> {
+    pub(super) fn on_the_shelf(&mut self) -> Option<Command> {
+        let (ns, name, entry) = (self.one(NAMESPACES.len()), self.one(BOOKS.len()), self.one(ENTRIES.len()));
+        let shelf = &self.world.shelves[ns];
+        let Some(living) = shelf.named(name).filter(|_| !self.random.once_in(10)) else {
+            return Some(Command::Create { ns, name, book: self.word() });
+        };
+        let told = |trashed: bool| -> Vec<Word> {
+            let books = shelf
+                .books
+                .iter()
+                .filter(|(id, book)| book.trashed.is_some() == trashed && self.ids.books.contains_key(*id));
+            books.map(|(id, _)| *id).collect()
+        };
+        let (there, thrown) = (told(false), told(true));
+        let is = shelf.books[&living].entries.get(&entry).map_or(1, |entry| entry.1);
+        let version = if self.random.once_in(2) { Some(is + u64::from(self.random.once_in(4))) } else { None };
+        Some(match self.random.weighted(&[6, 2, 2, 2, 1]) {
+            0 => Command::Save { ns, name, entry, word: self.word(), version },
+            1 => Command::ForgetEntry { ns, name, entry, version },
+            2 => Command::Trash { ns, book: *self.random.pick(&there)? },
+            3 => Command::Restore { ns, book: *self.random.pick(&thrown)? },
+            _ => Command::Purge { ns, book: *self.random.pick(&thrown)? },
+        })
+    }
+
+    pub(super) fn of_agents(&mut self) -> Option<Command> {
+        let (ns, name, entry) = (self.one(NAMESPACES.len()), self.one(AGENTS.len()), self.one(ENTRIES.len()));
+        let shelf = &self.world.shelves[ns];
+        let told = |book: &Word| self.ids.books.contains_key(book) && shelf.books[book].trashed.is_none();
+        let there: Vec<Word> = shelf.books.keys().filter(|book| told(book)).copied().collect();
+        let agents: Vec<Word> = shelf.agents.keys().filter(|it| self.ids.agents.contains_key(*it)).copied().collect();
+        let (choice, books) = (self.random.weighted(&[2, 4, 5, 2]), self.some_books(&there));
+        let Some(agent) = self.random.pick(&agents).copied().filter(|_| choice > 0) else {
+            return Some(Command::Hire { ns, name, agent: self.word(), books });
+        };
+        Some(match choice {
+            1 => Command::Attach { ns, agent, books },
+            2 => {
+                let attached: Vec<Word> = shelf.agents[&agent].attached.iter().map(|(book, _)| *book).collect();
+                let of = [&attached, &there][self.random.weighted(&[3, 1])];
+                let book = self.random.pick(of).copied().filter(|_| !self.random.once_in(3)).unwrap_or(agent);
+                Command::Write { ns, agent, book, entry, word: self.word() }
+            }
+            _ => Command::Dismiss { ns, agent },
+        })
+    }
+
+    /// Up to two of these, in any order.
+    fn some_books(&mut self, of: &[Word]) -> Vec<(Word, bool)> {
+        let mut books: Vec<(Word, bool)> = Vec::new();
+        for _ in 0..self.one(3) {
+            let Some(book) = self.random.pick(of).copied() else { break };
+            // One that is named twice is refused.
+            if books.iter().all(|(other, _)| *other != book) {
+                books.push((book, self.random.once_in(2)));
+            }
+        }
+        books
+    }
+
+    pub(super) fn of_notes(&mut self) -> Option<Command> {
+        let (ns, login) = (self.one(NAMESPACES.len()), self.one(LOGINS.len()));
+        let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
+        let told: Vec<Word> = told.copied().collect();
+        Some(match self.random.weighted(&[2, 2, 1]) {
+            1 if !told.is_empty() => Command::Edit { ns, login, note: *self.random.pick(&told)?, body: self.word() },
+            2 if !told.is_empty() => Command::Unpin { ns, login, note: *self.random.pick(&told)? },
+            _ => Command::Pin { ns, login, note: self.word() },
+        })
+    }
+}
