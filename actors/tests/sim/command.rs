@@ -33,169 +33,41 @@ pub(crate) fn word_of(text: &str) -> Option<Word> {
     Some(if text.starts_with("Noted") { word + FACT } else { word })
 }
 
-/// The numbers are places in the lists above; `p` is a profile and `ns` a namespace.
+/// The numbers are places in the lists above; `p` is a profile and `ns` a namespace. An agent and the notebook of its own have one word;
+/// the books that it attaches come with whether it may write them, and a `Write` is its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Command {
-    AddSpeaker {
-        p: usize,
-        who: usize,
-    },
-    RemoveSpeaker {
-        p: usize,
-        who: usize,
-    },
-    Remember {
-        p: usize,
-        word: Word,
-        session: Option<usize>,
-        who: Option<usize>,
-        days: Option<i64>,
-    },
-    Supersede {
-        p: usize,
-        old: Word,
-        word: Word,
-    },
-    Forget {
-        p: usize,
-        word: Word,
-    },
-    Ingest {
-        p: usize,
-        session: usize,
-        said: Vec<(Word, Option<usize>)>,
-    },
-    AddTurn {
-        p: usize,
-        session: usize,
-        words: [Word; 2],
-    },
-    DeleteSession {
-        p: usize,
-        session: usize,
-    },
-    DeleteProfile {
-        p: usize,
-    },
-    Retry {
-        p: usize,
-        job: Word,
-    },
-    Open {
-        p: usize,
-        thread: usize,
-    },
-    Say {
-        p: usize,
-        thread: usize,
-        words: Vec<Word>,
-        days: Option<i64>,
-    },
-    Keep {
-        p: usize,
-        thread: usize,
-        word: Word,
-        days: Option<i64>,
-        link: Option<(Word, usize)>,
-    },
-    Link {
-        p: usize,
-        thread: usize,
-        source: Word,
-        target: Word,
-        kind: usize,
-    },
-    Unlink {
-        p: usize,
-        thread: usize,
-        source: Word,
-        target: Word,
-        kind: usize,
-    },
-    DropMessage {
-        p: usize,
-        thread: usize,
-        word: Word,
-    },
-    DropMemory {
-        p: usize,
-        thread: usize,
-        word: Word,
-    },
-    DeleteThread {
-        p: usize,
-        thread: usize,
-    },
-    Create {
-        ns: usize,
-        name: usize,
-        book: Word,
-    },
-    Save {
-        ns: usize,
-        name: usize,
-        entry: usize,
-        word: Word,
-        version: Option<u64>,
-    },
-    ForgetEntry {
-        ns: usize,
-        name: usize,
-        entry: usize,
-        version: Option<u64>,
-    },
-    Trash {
-        ns: usize,
-        book: Word,
-    },
-    Restore {
-        ns: usize,
-        book: Word,
-    },
-    Purge {
-        ns: usize,
-        book: Word,
-    },
-    /// An agent and the notebook of its own have one word. `books` are attached, in order, each with whether it may be written.
-    Hire {
-        ns: usize,
-        name: usize,
-        agent: Word,
-        books: Vec<(Word, bool)>,
-    },
-    Attach {
-        ns: usize,
-        agent: Word,
-        books: Vec<(Word, bool)>,
-    },
-    /// The agent itself saves an entry.
-    Write {
-        ns: usize,
-        agent: Word,
-        book: Word,
-        entry: usize,
-        word: Word,
-    },
-    Dismiss {
-        ns: usize,
-        agent: Word,
-    },
-    Pin {
-        ns: usize,
-        login: usize,
-        note: Word,
-    },
-    Edit {
-        ns: usize,
-        login: usize,
-        note: Word,
-        body: Word,
-    },
-    Unpin {
-        ns: usize,
-        login: usize,
-        note: Word,
-    },
+    AddSpeaker { p: usize, who: usize },
+    RemoveSpeaker { p: usize, who: usize },
+    Remember { p: usize, word: Word, session: Option<usize>, who: Option<usize>, days: Option<i64> },
+    Supersede { p: usize, old: Word, word: Word },
+    Forget { p: usize, word: Word },
+    Ingest { p: usize, session: usize, said: Vec<(Word, Option<usize>)> },
+    AddTurn { p: usize, session: usize, words: [Word; 2] },
+    DeleteSession { p: usize, session: usize },
+    DeleteProfile { p: usize },
+    Retry { p: usize, job: Word },
+    Open { p: usize, thread: usize },
+    Say { p: usize, thread: usize, words: Vec<Word>, days: Option<i64> },
+    Keep { p: usize, thread: usize, word: Word, days: Option<i64>, link: Option<(Word, usize)> },
+    Link { p: usize, thread: usize, source: Word, target: Word, kind: usize },
+    Unlink { p: usize, thread: usize, source: Word, target: Word, kind: usize },
+    DropMessage { p: usize, thread: usize, word: Word },
+    DropMemory { p: usize, thread: usize, word: Word },
+    DeleteThread { p: usize, thread: usize },
+    Create { ns: usize, name: usize, book: Word },
+    Save { ns: usize, name: usize, entry: usize, word: Word, version: Option<u64> },
+    ForgetEntry { ns: usize, name: usize, entry: usize, version: Option<u64> },
+    Trash { ns: usize, book: Word },
+    Restore { ns: usize, book: Word },
+    Purge { ns: usize, book: Word },
+    Hire { ns: usize, name: usize, agent: Word, books: Vec<(Word, bool)> },
+    Attach { ns: usize, agent: Word, books: Vec<(Word, bool)> },
+    Write { ns: usize, agent: Word, book: Word, entry: usize, word: Word },
+    Dismiss { ns: usize, agent: Word },
+    Pin { ns: usize, login: usize, note: Word },
+    Edit { ns: usize, login: usize, note: Word, body: Word },
+    Unpin { ns: usize, login: usize, note: Word },
 }
 
 /// Their names; [`Command::name`] says of each which.
