@@ -20,7 +20,12 @@ pub(crate) const THREADS: [&str; 2] = ["desk", "lab"];
 pub(crate) const BOOKS: [&str; 2] = ["company", "diary"];
 pub(crate) const ENTRIES: [&str; 2] = ["tone", "prices"];
 pub(crate) const AGENTS: [&str; 2] = ["support", "scout"];
-pub(crate) const LOGINS: [&str; 2] = ["ann", "ben"];
+/// The last is the account itself.
+pub(crate) const LOGINS: [Option<&str>; 3] = [Some("ann"), Some("ben"), None];
+/// Kinds of notes: those of every namespace, by weight, and from `ADDED` on those that one may add.
+pub(crate) const WEIGHTS: [&str; 5] = ["kCritical", "kSkill", "kDefault", "kLaw", "kHouse"];
+pub(crate) const DEFAULT: usize = 2;
+pub(crate) const ADDED: usize = 3;
 pub(crate) const KINDS: [&str; 3] = ["supersedes", "refines", "supports"];
 
 pub(crate) fn text(word: Word) -> String {
@@ -65,13 +70,14 @@ pub(crate) enum Command {
     Attach { ns: usize, agent: Word, books: Vec<(Word, bool)> },
     Write { ns: usize, agent: Word, book: Word, entry: usize, word: Word },
     Dismiss { ns: usize, agent: Word },
-    Pin { ns: usize, login: usize, note: Word },
-    Edit { ns: usize, login: usize, note: Word, body: Word },
+    AddKind { ns: usize, kind: usize, title: Word },
+    Pin { ns: usize, login: usize, note: Word, kind: Option<usize> },
+    Edit { ns: usize, login: usize, note: Word, body: Word, kind: Option<usize> },
     Unpin { ns: usize, login: usize, note: Word },
 }
 
 /// Their names; [`Command::name`] says of each which.
-pub(crate) const NAMES: [&str; 31] = [
+pub(crate) const NAMES: [&str; 32] = [
     "AddSpeaker",
     "RemoveSpeaker",
     "Remember",
@@ -100,6 +106,7 @@ pub(crate) const NAMES: [&str; 31] = [
     "Attach",
     "Write",
     "Dismiss",
+    "AddKind",
     "Pin",
     "Edit",
     "Unpin",
@@ -138,6 +145,7 @@ impl Command {
             | Self::Attach { ns, .. }
             | Self::Write { ns, .. }
             | Self::Dismiss { ns, .. }
+            | Self::AddKind { ns, .. }
             | Self::Pin { ns, .. }
             | Self::Edit { ns, .. }
             | Self::Unpin { ns, .. } => *ns,
@@ -176,13 +184,19 @@ impl Command {
         }
     }
 
+    fn is_an_administrators(&self) -> bool {
+        matches!(self, Self::AddKind { .. })
+    }
+
     pub(crate) fn context(&self, key: Option<u64>) -> Context {
         let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request: format!("{self:?}").into() });
-        context(self.namespace(), self.login(), idempotency)
+        let context = context(self.namespace(), self.login(), idempotency);
+        let caller = Caller { admin: self.is_an_administrators(), ..context.caller };
+        Context { caller, ..context }
     }
 }
 
 pub(crate) fn context(ns: usize, login: Option<usize>, idempotency: Option<Idempotency>) -> Context {
-    let caller = Caller { user: login.map(|login| LOGINS[login].to_owned()), ..Caller::default() };
+    let caller = Caller { user: login.and_then(|login| LOGINS[login]).map(str::to_owned), ..Caller::default() };
     Context { namespace: NAMESPACES[ns].to_owned(), caller, idempotency }
 }

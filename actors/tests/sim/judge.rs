@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     command::{Command, FACT, NAMESPACES, PROFILES, Word, context, text, word_of},
-    look::{Reader, found, notes_of, shelf_of, shown},
+    look::{Reader, board_of, found, shelf_of, shown},
     orders::Made,
     plain::{Job, JobState, Place, World},
     plan::Call,
@@ -33,7 +33,7 @@ const MOMENTS_MAX: usize = 12;
 
 /// Places in an answer that must be the same when it is given again. The status of a memory is not among them: `profile.forget` tells
 /// it as it read it, its repeat as of just before it was forgotten, and a supersede of the same moment may lie between (seed 311).
-const SAME: [&str; 14] = [
+const SAME: [&str; 15] = [
     "/memory/id",
     "/memory/type",
     "/memory/session_id",
@@ -48,6 +48,7 @@ const SAME: [&str; 14] = [
     "/note/id",
     "/note/level",
     "/note/kind_key",
+    "/kind/title",
 ];
 
 /// Whether what was said there went with what was deleted: of a record whose profile is gone only the id can still be said, of a place
@@ -140,9 +141,9 @@ impl Run {
             let mut reader = Reader { system, ids: &mut self.ids, words: &mut self.words };
             let known = self.worlds[0].shelves[ns].clone();
             let shelf = reader.shelf(ns, &known).await.expect("the shelf is read");
-            let notes = reader.notes(ns).await.expect("the notes are read");
+            let notes = reader.board(ns).await.expect("the notes are read");
             self.rule_out(
-                |world| shelf_of(&world.shelves[ns]) == shelf && notes_of(&world.notes[ns]) == notes,
+                |world| shelf_of(&world.shelves[ns]) == shelf && board_of(&world.notes[ns]) == notes,
                 |world| format!("read {shelf:#?} {notes:?}\nmodel {:#?} {:?}", world.shelves[ns], world.notes[ns]),
             );
         }

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Steps of a history, unless `MEMLOG_SIM_STEPS` says how many.
-const STEPS: usize = 80;
+const STEPS: usize = 120;
 /// Idle looks of the driver, a millisecond of simulated time each, after which a call is taken for hung.
 pub(crate) const IDLE_MAX: usize = 3_000;
 

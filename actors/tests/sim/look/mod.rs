@@ -21,7 +21,7 @@ use super::{
     plain::{JobState, Place, Profile, Said},
 };
 
-pub(crate) use notes::notes_of;
+pub(crate) use notes::board_of;
 pub(crate) use shelf::shelf_of;
 
 /// A record as it is listed: speaker, place, successor.

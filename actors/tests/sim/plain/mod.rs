@@ -13,7 +13,7 @@ use super::{
     command::{Command, NAMESPACES, PROFILES, Word},
     ports::DAY,
 };
-pub(crate) use notes::Notes;
+pub(crate) use notes::{Note, Notes};
 pub(crate) use profile::{Job, JobState, Place, Profile, Said};
 pub(crate) use shelf::{Book, Shelf};
 
@@ -81,7 +81,9 @@ impl World {
             | Command::Attach { .. }
             | Command::Write { .. }
             | Command::Dismiss { .. } => self.shelves[ns].apply(command, now),
-            Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. } => self.notes[ns].apply(command),
+            Command::AddKind { .. } | Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. } => {
+                self.notes[ns].apply(command)
+            }
             _ => {
                 let p = command.profile().unwrap_or_default();
                 // What is refused has stored nothing.

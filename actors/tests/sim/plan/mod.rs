@@ -92,7 +92,7 @@ impl Plan<'_> {
     fn of_a_profile(&mut self) -> Option<Command> {
         let p = self.one(PROFILES.len());
         let profile = &self.world.profiles[p];
-        Some(match self.random.weighted(&[2, 1, 5, 2, 3, 6, 2, 1, 1, 1]) {
+        Some(match self.random.weighted(&[6, 3, 15, 6, 9, 18, 6, 3, 1, 3]) {
             0 => Command::AddSpeaker { p, who: self.one(SPEAKERS.len()) },
             1 => Command::RemoveSpeaker { p, who: self.one(SPEAKERS.len()) },
             2 => {
@@ -148,14 +148,20 @@ impl Plan<'_> {
     }
 
     fn in_a_thread(&mut self) -> Option<Command> {
-        let (p, thread) = (self.one(PROFILES.len()), self.one(THREADS.len()));
+        // The fuller of two: most of what is done needs something to do it to.
+        let some = [(); 2].map(|()| (self.one(PROFILES.len()), self.one(THREADS.len())));
+        let fullness = |(p, thread): &(usize, usize)| {
+            let records = self.world.profiles[*p].records.values();
+            records.filter(|it| it.place == Some(Place::Thread(*thread))).count()
+        };
+        let (p, thread) = some.into_iter().max_by_key(fullness)?;
         let profile = &self.world.profiles[p];
         let place = Place::Thread(thread);
         let Some(held) = profile.places.get(&place).filter(|_| !self.random.once_in(20)) else {
             return Some(Command::Open { p, thread });
         };
         let kind = self.one(KINDS.len());
-        Some(match self.random.weighted(&[3, 6, 3, 2, 2, 2, 1]) {
+        Some(match self.random.weighted(&[4, 8, 5, 3, 3, 3, 1]) {
             0 => {
                 let words = (0..1 + self.one(2)).map(|_| self.word()).collect();
                 Command::Say { p, thread, words, days: self.days() }

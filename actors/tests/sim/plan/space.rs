@@ -1,7 +1,7 @@
 //! What is done in a namespace: notebooks, agents, notes.
 
 use super::{
-    super::command::{AGENTS, BOOKS, Command, ENTRIES, LOGINS, NAMESPACES, Word},
+    super::command::{ADDED, AGENTS, BOOKS, Command, ENTRIES, LOGINS, NAMESPACES, WEIGHTS, Word},
     Plan,
 };
 
@@ -70,10 +70,18 @@ impl Plan<'_> {
         let (ns, login) = (self.one(NAMESPACES.len()), self.one(LOGINS.len()));
         let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
         let told: Vec<Word> = told.copied().collect();
-        Some(match self.random.weighted(&[2, 2, 1]) {
-            1 if !told.is_empty() => Command::Edit { ns, login, note: *self.random.pick(&told)?, body: self.word() },
-            2 if !told.is_empty() => Command::Unpin { ns, login, note: *self.random.pick(&told)? },
-            _ => Command::Pin { ns, login, note: self.word() },
+        let (note, kind) = (self.random.pick(&told).copied(), self.note_kind(ns));
+        Some(match (self.random.weighted(&[4, 4, 2, 1]), note) {
+            (1, Some(note)) => Command::Edit { ns, login, note, body: self.word(), kind },
+            (2, Some(note)) => Command::Unpin { ns, login, note },
+            (3, _) => Command::AddKind { ns, kind: ADDED + self.one(WEIGHTS.len() - ADDED), title: self.word() },
+            _ => Command::Pin { ns, login, note: self.word(), kind },
         })
+    }
+
+    /// A kind of notes, seldom one that nobody added.
+    fn note_kind(&mut self, ns: usize) -> Option<usize> {
+        let kind = self.maybe(WEIGHTS.len())?;
+        Some(kind).filter(|kind| self.world.notes[ns].is_kind(*kind) || self.random.once_in(4))
     }
 }

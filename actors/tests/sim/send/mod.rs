@@ -82,7 +82,7 @@ pub(crate) async fn send(system: System, command: Command, key: Option<u64>, ids
         command @ (Command::Hire { .. } | Command::Attach { .. } | Command::Write { .. } | Command::Dismiss { .. }) => {
             space::of_agents(system, context, command, ids).await
         }
-        command @ (Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. }) => {
+        command @ (Command::AddKind { .. } | Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. }) => {
             space::of_notes(system, context, command, ids).await
         }
         command => thread::in_a_thread(system, context, profile, command, ids).await,

@@ -8,7 +8,7 @@ use memlog_actors::{
 };
 
 use super::{
-    super::command::{AGENTS, BOOKS, Command, ENTRIES, Heard, Ids, Word, text},
+    super::command::{AGENTS, BOOKS, Command, ENTRIES, Heard, Ids, WEIGHTS, Word, text},
     run,
 };
 
@@ -64,14 +64,18 @@ pub(super) async fn of_agents(system: &System, context: &Context, command: Comma
 pub(super) async fn of_notes(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
     let id = |note: Word| ids.notes.get(&note).copied().unwrap_or(u64::from(u32::MAX));
     let body = |word: Word| Some(format!("<p>{}</p>", text(word)));
+    let key = |kind: Option<usize>| kind.map(|kind| WEIGHTS[kind].to_owned());
     match command {
-        Command::Pin { note, .. } => {
-            let request = note::MemorySave { name: Some(text(note)), body: body(note), ..Default::default() };
-            run(system, context, request).await
+        Command::AddKind { kind, title, .. } => {
+            run(system, context, note::KindAdd { kind_key: WEIGHTS[kind].to_owned(), title: text(title) }).await
         }
-        Command::Edit { note, body: new, .. } => {
-            let request = note::MemorySave { id: Some(id(note)), body: body(new), ..Default::default() };
-            run(system, context, request).await
+        Command::Pin { note, kind, .. } => {
+            let (name, body, kind_key) = (Some(text(note)), body(note), key(kind));
+            run(system, context, note::MemorySave { name, body, kind_key, ..Default::default() }).await
+        }
+        Command::Edit { note, body: new, kind, .. } => {
+            let (id, body, kind_key) = (Some(id(note)), body(new), key(kind));
+            run(system, context, note::MemorySave { id, body, kind_key, ..Default::default() }).await
         }
         Command::Unpin { note, .. } => run(system, context, note::MemoryRemove { id: id(note) }).await,
         other => unreachable!("{other:?} is sent elsewhere"),
