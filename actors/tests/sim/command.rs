@@ -22,8 +22,10 @@ pub(crate) const ENTRIES: [&str; 2] = ["tone", "prices"];
 pub(crate) const AGENTS: [&str; 2] = ["support", "scout"];
 /// The last is the account itself.
 pub(crate) const LOGINS: [Option<&str>; 3] = [Some("ann"), Some("ben"), None];
+pub(crate) const ACCOUNT: usize = 2;
 /// Kinds of notes: those of every namespace, by weight, and from `ADDED` on those that one may add.
 pub(crate) const WEIGHTS: [&str; 5] = ["kCritical", "kSkill", "kDefault", "kLaw", "kHouse"];
+pub(crate) const CRITICAL: usize = 0;
 pub(crate) const DEFAULT: usize = 2;
 pub(crate) const ADDED: usize = 3;
 pub(crate) const KINDS: [&str; 3] = ["supersedes", "refines", "supports"];
@@ -39,7 +41,7 @@ pub(crate) fn word_of(text: &str) -> Option<Word> {
 }
 
 /// The numbers are places in the lists above; `p` is a profile and `ns` a namespace. An agent and the notebook of its own have one word;
-/// the books that it attaches come with whether it may write them, and a `Write` is its own.
+/// the books that it attaches come with whether it may write them, and a `Write` is its own. A note goes `to` a login, or to everyone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Command {
     AddSpeaker { p: usize, who: usize },
@@ -74,10 +76,23 @@ pub(crate) enum Command {
     Pin { ns: usize, login: usize, note: Word, kind: Option<usize> },
     Edit { ns: usize, login: usize, note: Word, body: Word, kind: Option<usize> },
     Unpin { ns: usize, login: usize, note: Word },
+    Post { ns: usize, login: usize, note: Word, to: Option<usize>, kind: Option<usize> },
+    Move { ns: usize, login: usize, note: Word, to: Option<usize>, kind: Option<usize> },
+    Strike { ns: usize, login: usize, note: Word },
+    Connect { ns: usize, login: usize, session: Word },
+    Load { ns: usize, login: usize },
+}
+
+/// A command as a client sends it: under a key, if it may have to be sent again, and in a session, by the word of its connecting.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub(crate) command: Command,
+    pub(crate) key: Option<u64>,
+    pub(crate) session: Option<Word>,
 }
 
 /// Their names; [`Command::name`] says of each which.
-pub(crate) const NAMES: [&str; 32] = [
+pub(crate) const NAMES: [&str; 37] = [
     "AddSpeaker",
     "RemoveSpeaker",
     "Remember",
@@ -110,6 +125,11 @@ pub(crate) const NAMES: [&str; 32] = [
     "Pin",
     "Edit",
     "Unpin",
+    "Post",
+    "Move",
+    "Strike",
+    "Connect",
+    "Load",
 ];
 
 /// The ids that were told, by word.
@@ -119,6 +139,7 @@ pub(crate) struct Ids {
     pub(crate) books: BTreeMap<Word, String>,
     pub(crate) agents: BTreeMap<Word, String>,
     pub(crate) notes: BTreeMap<Word, u64>,
+    pub(crate) sessions: BTreeMap<Word, String>,
     pub(crate) jobs: BTreeMap<Word, String>,
 }
 
@@ -148,7 +169,12 @@ impl Command {
             | Self::AddKind { ns, .. }
             | Self::Pin { ns, .. }
             | Self::Edit { ns, .. }
-            | Self::Unpin { ns, .. } => *ns,
+            | Self::Unpin { ns, .. }
+            | Self::Post { ns, .. }
+            | Self::Move { ns, .. }
+            | Self::Strike { ns, .. }
+            | Self::Connect { ns, .. }
+            | Self::Load { ns, .. } => *ns,
             _ => self.profile().map_or(0, |p| PROFILES[p].0),
         }
     }
@@ -177,26 +203,39 @@ impl Command {
         }
     }
 
-    fn login(&self) -> Option<usize> {
+    fn is_an_administrators(&self) -> bool {
+        matches!(self, Self::AddKind { .. } | Self::Post { .. } | Self::Move { .. } | Self::Strike { .. })
+    }
+
+    /// Who sends it; the account sends what is nobody's.
+    pub(crate) fn login(&self) -> usize {
         match self {
-            Self::Pin { login, .. } | Self::Edit { login, .. } | Self::Unpin { login, .. } => Some(*login),
-            _ => None,
+            Self::Pin { login, .. }
+            | Self::Edit { login, .. }
+            | Self::Unpin { login, .. }
+            | Self::Post { login, .. }
+            | Self::Move { login, .. }
+            | Self::Strike { login, .. }
+            | Self::Connect { login, .. }
+            | Self::Load { login, .. } => *login,
+            _ => ACCOUNT,
         }
     }
+}
 
-    fn is_an_administrators(&self) -> bool {
-        matches!(self, Self::AddKind { .. })
-    }
-
-    pub(crate) fn context(&self, key: Option<u64>) -> Context {
-        let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request: format!("{self:?}").into() });
-        let context = context(self.namespace(), self.login(), idempotency);
-        let caller = Caller { admin: self.is_an_administrators(), ..context.caller };
+impl Asked {
+    pub(crate) fn context(&self, ids: &Ids) -> Context {
+        let Self { command, key, session } = self;
+        let request = format!("{command:?} {session:?}").into();
+        let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request });
+        let session = session.map(|session| ids.sessions.get(&session).cloned().unwrap_or_default());
+        let context = context(command.namespace(), command.login(), idempotency);
+        let caller = Caller { admin: command.is_an_administrators(), session, ..context.caller };
         Context { caller, ..context }
     }
 }
 
-pub(crate) fn context(ns: usize, login: Option<usize>, idempotency: Option<Idempotency>) -> Context {
-    let caller = Caller { user: login.and_then(|login| LOGINS[login]).map(str::to_owned), ..Caller::default() };
+pub(crate) fn context(ns: usize, login: usize, idempotency: Option<Idempotency>) -> Context {
+    let caller = Caller { user: LOGINS[login].map(str::to_owned), ..Caller::default() };
     Context { namespace: NAMESPACES[ns].to_owned(), caller, idempotency }
 }

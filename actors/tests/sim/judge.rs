@@ -12,7 +12,7 @@ use memlog_actors::{
 use serde_json::Value;
 
 use super::{
-    command::{Command, FACT, NAMESPACES, PROFILES, Word, context, text, word_of},
+    command::{ACCOUNT, Asked, Command, FACT, NAMESPACES, PROFILES, Word, context, text, word_of},
     look::{Reader, board_of, found, shelf_of, shown},
     orders::Made,
     plain::{Job, JobState, Place, World},
@@ -33,7 +33,7 @@ const MOMENTS_MAX: usize = 12;
 
 /// Places in an answer that must be the same when it is given again. The status of a memory is not among them: `profile.forget` tells
 /// it as it read it, its repeat as of just before it was forgotten, and a supersede of the same moment may lie between (seed 311).
-const SAME: [&str; 15] = [
+const SAME: [&str; 16] = [
     "/memory/id",
     "/memory/type",
     "/memory/session_id",
@@ -49,6 +49,7 @@ const SAME: [&str; 15] = [
     "/note/level",
     "/note/kind_key",
     "/kind/title",
+    "/session",
 ];
 
 /// Whether what was said there went with what was deleted: of a record whose profile is gone only the id can still be said, of a place
@@ -86,7 +87,8 @@ impl Run {
                 self.ids.agents.extend(id("/agent/id").map(|id| (*agent, id)));
                 self.ids.books.extend(id("/agent/memory_id").map(|id| (*agent, id)));
             }
-            Command::Pin { note, .. } => {
+            Command::Connect { session, .. } => self.ids.sessions.extend(id("/session").map(|id| (*session, id))),
+            Command::Pin { note, .. } | Command::Post { note, .. } => {
                 self.ids.notes.extend(reply.pointer("/note/id").and_then(Value::as_u64).map(|id| (*note, id)));
             }
             _ => {}
@@ -94,8 +96,9 @@ impl Run {
     }
 
     /// A repeat is answered as the first was.
-    pub(crate) fn same_as_before(&mut self, command: &Command, key: Option<u64>, reply: &Value, replayed: bool) {
-        let Some(key) = key.map(|key| (command.namespace(), key)) else { return };
+    pub(crate) fn same_as_before(&mut self, asked: &Asked, reply: &Value, replayed: bool) {
+        let command = &asked.command;
+        let Some(key) = asked.key.map(|key| (command.namespace(), key)) else { return };
         if let Some((before, then)) = self.answers.get(&key).filter(|_| replayed) {
             let since = self.deleted.iter().filter(|(left, gone)| left <= then && gone.profile() == command.profile());
             for at in SAME.into_iter().filter(|at| !since.clone().any(|(_, gone)| takes(gone, at))) {
@@ -111,7 +114,7 @@ impl Run {
         let mut spaces = BTreeSet::new();
         for one in made.iter().filter(|one| is_seen(&one.call)) {
             match &one.call {
-                Call::Client { command, .. } => {
+                Call::Client(Asked { command, .. }) => {
                     profiles.extend(command.profile());
                     spaces.extend(command.profile().is_none().then(|| command.namespace()));
                 }
@@ -141,9 +144,11 @@ impl Run {
             let mut reader = Reader { system, ids: &mut self.ids, words: &mut self.words };
             let known = self.worlds[0].shelves[ns].clone();
             let shelf = reader.shelf(ns, &known).await.expect("the shelf is read");
-            let notes = reader.board(ns).await.expect("the notes are read");
+            let connected = self.worlds[0].notes[ns].sessions.iter().map(|(session, (login, _))| (*session, *login));
+            let connected = connected.filter(|(session, _)| reader.ids.sessions.contains_key(session)).collect();
+            let notes = reader.board(ns, &connected).await.expect("the notes are read");
             self.rule_out(
-                |world| shelf_of(&world.shelves[ns]) == shelf && board_of(&world.notes[ns]) == notes,
+                |world| shelf_of(&world.shelves[ns]) == shelf && board_of(&world.notes[ns], &connected) == notes,
                 |world| format!("read {shelf:#?} {notes:?}\nmodel {:#?} {:?}", world.shelves[ns], world.notes[ns]),
             );
         }
@@ -194,7 +199,7 @@ impl Run {
         let (ns, name) = PROFILES[p];
         let query = format!("zq{}x", word % FACT);
         let asked = profile::Search { profile: name.to_owned(), query, limit: Some(100), ..Default::default() };
-        let hits = found(asked.run(system, &context(ns, None, None)).await).expect("searched");
+        let hits = found(asked.run(system, &context(ns, ACCOUNT, None)).await).expect("searched");
         let hits = hits.map(|it| it.memories).unwrap_or_default();
         let said = |word: Word| profile.places.values().flatten().any(|said| said.word == word && !said.gone);
         let mut told = BTreeSet::new();
@@ -259,7 +264,7 @@ impl Run {
             let (mut from, mut seen) = (0, BTreeSet::new());
             loop {
                 let page = audit::Events { from_seq: Some(from), limit: Some(500), ..Default::default() };
-                let page = page.run(system, &context(ns, None, None)).await.expect("told").reply.events;
+                let page = page.run(system, &context(ns, ACCOUNT, None)).await.expect("told").reply.events;
                 let Some(last) = page.last() else { break };
                 let next = last.seq + 1;
                 for event in page {

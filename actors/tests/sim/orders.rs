@@ -62,18 +62,18 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 
 fn after(world: &World, made: &Made, now: i64, dead: bool, alone: bool) -> Vec<World> {
     match (&made.call, &made.answered) {
-        (Call::Client { command, key }, None) => world.whatever_came_of(command, *key, now),
-        (Call::Client { command, key }, Some(Answered::Client(heard))) => {
+        (Call::Client(asked), None) => world.whatever_came_of(asked, now),
+        (Call::Client(asked), Some(Answered::Client(heard))) => {
             let mut next = world.clone();
-            let (outcome, replayed) = next.carry_out(command, *key, now);
+            let (outcome, replayed) = next.carry_out(asked, now);
             match heard {
                 Err(Error { kind: Kind::Unavailable | Kind::Timeout, .. }) if dead => {
-                    world.whatever_came_of(command, *key, now)
+                    world.whatever_came_of(asked, now)
                 }
                 // Shed, or what it was about went away meanwhile, perhaps only after it was done. With a key it is asked again, and
                 // says which.
-                Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(command, *key, now),
-                heard if agrees(command, &outcome, replayed, heard) => vec![next],
+                Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(asked, now),
+                heard if agrees(&asked.command, &outcome, replayed, heard) => vec![next],
                 _ => Vec::new(),
             }
         }
@@ -105,6 +105,7 @@ fn tells(command: &Command, told: &Told, again: bool, reply: &Value) -> bool {
             (number("/accepted"), number("/duplicates")) == (Some(*accepted), Some(*duplicates))
         }
         Told::Number(at, value) => number(at) == Some(*value),
+        Told::AtFirst(at, value) => number(at).is_some_and(|told| told == *value || again && told < *value),
     }
 }
 

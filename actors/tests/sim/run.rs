@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{
     calls::Kept,
-    command::{Command, Ids, Word, context},
+    command::{ACCOUNT, Asked, Command, Ids, Word, context},
     disk::{Computer, Unsynced},
     judge::Moment,
     plain::World,
@@ -38,7 +38,7 @@ pub(crate) struct Run {
     pub(crate) ids: Ids,
     pub(crate) words: BTreeMap<String, Word>,
     /// What was sent under a key, and when first.
-    pub(crate) sent: Vec<(Command, u64, i64)>,
+    pub(crate) sent: Vec<(Asked, i64)>,
     pub(crate) next_word: Word,
     pub(crate) next_key: u64,
     pub(crate) kept: Vec<Kept>,
@@ -254,7 +254,8 @@ impl Run {
     }
 
     pub(crate) async fn verify(&mut self, system: &System) {
-        let verified = system.audit_verify(&context(0, None, None), audit::Verify::default()).await.expect("verified");
+        let verified =
+            system.audit_verify(&context(0, ACCOUNT, None), audit::Verify::default()).await.expect("verified");
         assert!(verified.reply.ok, "{:?}", verified.reply);
         self.trace.say(format_args!("{} events verified", verified.reply.events));
     }

@@ -17,7 +17,7 @@ use memlog_actors::{
 };
 
 use super::{
-    command::{Ids, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
+    command::{ACCOUNT, Ids, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
     plain::{JobState, Place, Profile, Said},
 };
 
@@ -84,7 +84,7 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     async fn read<V: Verb>(&self, ns: usize, verb: V) -> Result<Option<V::Reply>, Error> {
-        found(verb.run(self.system, &context(ns, None, None)).await)
+        found(verb.run(self.system, &context(ns, ACCOUNT, None)).await)
     }
 
     pub(crate) async fn records(

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use memlog_actors::api::error::Kind;
 
 use super::{
-    command::{Command, NAMESPACES, PROFILES, Word},
+    command::{Asked, Command, NAMESPACES, PROFILES, Word},
     ports::DAY,
 };
 pub(crate) use notes::{Note, Notes};
@@ -30,6 +30,8 @@ pub(crate) enum Told {
     Counts(u64, u64),
     /// A number at a place in the answer.
     Number(&'static str, u64),
+    /// The same, but told again it may count less: not what is gone since.
+    AtFirst(&'static str, u64),
 }
 
 pub(crate) type Outcome = Result<Told, Kind>;
@@ -37,7 +39,7 @@ pub(crate) type Outcome = Result<Told, Kind>;
 /// An answer that is kept for whoever asks again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
-    command: Command,
+    asked: Asked,
     at: i64,
     pub(crate) told: Told,
 }
@@ -53,22 +55,27 @@ pub(crate) struct World {
 
 impl World {
     /// What a client hears, and whether it is told again.
-    pub(crate) fn carry_out(&mut self, command: &Command, key: Option<u64>, now: i64) -> (Outcome, bool) {
+    pub(crate) fn carry_out(&mut self, asked: &Asked, now: i64) -> (Outcome, bool) {
+        let Asked { command, key, session } = asked;
+        // The gate comes first, also of what was done before.
+        if let Err(kind) = session.map_or(Ok(()), |session| self.notes[command.namespace()].pass(session, command)) {
+            return (Err(kind), false);
+        }
         let key = key.map(|key| (command.namespace(), key));
         if let Some(kept) = key.and_then(|key| self.keys.get(&key)).filter(|kept| now < kept.at + DAY) {
-            if kept.command != *command {
+            if kept.asked != *asked {
                 return (Err(Kind::Conflict), false);
             }
             return (Ok(kept.told.clone()), true);
         }
-        let outcome = self.apply(command, now);
+        let outcome = self.apply(command, *session, now);
         if let (Some(key), Ok(told)) = (key, &outcome) {
-            self.keys.insert(key, Kept { command: command.clone(), at: now, told: told.clone() });
+            self.keys.insert(key, Kept { asked: asked.clone(), at: now, told: told.clone() });
         }
         (outcome, false)
     }
 
-    fn apply(&mut self, command: &Command, now: i64) -> Outcome {
+    fn apply(&mut self, command: &Command, session: Option<Word>, now: i64) -> Outcome {
         let ns = command.namespace();
         match command {
             Command::Create { .. }
@@ -84,6 +91,8 @@ impl World {
             Command::AddKind { .. } | Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. } => {
                 self.notes[ns].apply(command)
             }
+            Command::Post { .. } | Command::Move { .. } | Command::Strike { .. } => self.notes[ns].administer(command),
+            Command::Connect { .. } | Command::Load { .. } => self.notes[ns].in_a_session(command, session),
             _ => {
                 let p = command.profile().unwrap_or_default();
                 // What is refused has stored nothing.
@@ -98,10 +107,15 @@ impl World {
     }
 
     /// What may be left of a command whose answer nobody heard: nothing, all, or what it opened on its way.
-    pub(crate) fn whatever_came_of(&self, command: &Command, key: Option<u64>, now: i64) -> Vec<Self> {
+    pub(crate) fn whatever_came_of(&self, asked: &Asked, now: i64) -> Vec<Self> {
+        let command = &asked.command;
+        // A session that nobody is told of is nobody's.
+        if matches!(command, Command::Connect { .. }) && asked.key.is_none() {
+            return vec![self.clone()];
+        }
         let mut all = self.clone();
         // Refused, it has changed nothing.
-        drop(all.carry_out(command, key, now));
+        drop(all.carry_out(asked, now));
         let mut may = vec![self.clone(), all];
         let (opens, session) = match command {
             Command::AddSpeaker { p, .. } | Command::Open { p, .. } => (Some(*p), None),

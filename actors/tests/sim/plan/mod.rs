@@ -5,7 +5,7 @@ mod space;
 use memlog_events::ids::JobId;
 
 use super::{
-    command::{Command, FACT, Ids, KINDS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word},
+    command::{Asked, Command, FACT, Ids, KINDS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word},
     plain::{JobState, Place, Profile, World},
     random::Random,
 };
@@ -28,10 +28,7 @@ pub(crate) enum How {
 /// Somebody who calls at the system's door.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
-    Client {
-        command: Command,
-        key: Option<u64>,
-    },
+    Client(Asked),
     Worker {
         job: JobId,
         how: How,
@@ -54,7 +51,7 @@ impl Plan<'_> {
         *self.next_word
     }
 
-    fn one(&mut self, of: usize) -> usize {
+    pub(crate) fn one(&mut self, of: usize) -> usize {
         self.random.below(of)
     }
 

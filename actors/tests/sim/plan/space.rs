@@ -1,7 +1,7 @@
 //! What is done in a namespace: notebooks, agents, notes.
 
 use super::{
-    super::command::{ADDED, AGENTS, BOOKS, Command, ENTRIES, LOGINS, NAMESPACES, WEIGHTS, Word},
+    super::command::{ACCOUNT, ADDED, AGENTS, BOOKS, Command, ENTRIES, LOGINS, NAMESPACES, WEIGHTS, Word},
     Plan,
 };
 
@@ -71,12 +71,35 @@ impl Plan<'_> {
         let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
         let told: Vec<Word> = told.copied().collect();
         let (note, kind) = (self.random.pick(&told).copied(), self.note_kind(ns));
-        Some(match (self.random.weighted(&[4, 4, 2, 1]), note) {
+        let to = self.maybe(ACCOUNT);
+        Some(match (self.random.weighted(&[4, 4, 2, 1, 3, 2, 1, 3, 3]), note) {
             (1, Some(note)) => Command::Edit { ns, login, note, body: self.word(), kind },
             (2, Some(note)) => Command::Unpin { ns, login, note },
             (3, _) => Command::AddKind { ns, kind: ADDED + self.one(WEIGHTS.len() - ADDED), title: self.word() },
+            (4, _) => Command::Post { ns, login, note: self.word(), to, kind },
+            (5, Some(note)) => Command::Move { ns, login, note, to, kind },
+            (6, Some(note)) => Command::Strike { ns, login, note },
+            (7, _) => Command::Connect { ns, login, session: self.word() },
+            (8, _) => Command::Load { ns, login },
             _ => Command::Pin { ns, login, note: self.word(), kind },
         })
+    }
+
+    /// Now and then a session, mostly of whoever sends it.
+    pub(crate) fn session(&mut self, command: &Command) -> Option<Word> {
+        if !matches!(command, Command::Load { .. }) && !self.random.once_in(3) {
+            return None;
+        }
+        let anyones = self.random.once_in(20);
+        let sessions = self.world.notes[command.namespace()].sessions.iter();
+        let sessions = sessions.filter(|(session, _)| self.ids.sessions.contains_key(session));
+        let sessions: Vec<Word> = sessions
+            .filter(|(_, (login, _))| anyones || *login == command.login())
+            .map(|(session, _)| *session)
+            .collect();
+        // Nobody was ever told of 0.
+        let none = self.random.once_in(40).then_some(0);
+        none.or(self.random.pick(&sessions).copied())
     }
 
     /// A kind of notes, seldom one that nobody added.

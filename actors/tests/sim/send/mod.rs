@@ -8,7 +8,7 @@ use memlog_actors::{
     system::System,
 };
 
-use super::command::{Command, Heard, Ids, PROFILES, SESSIONS, SPEAKERS, Word, text};
+use super::command::{Asked, Command, Heard, Ids, PROFILES, SESSIONS, SPEAKERS, Word, text};
 
 /// The id of a record, also of one that is not known: then nothing has it.
 fn record_id(ids: &Ids, word: Word) -> String {
@@ -26,8 +26,8 @@ fn said(role: &str, word: Word, who: Option<usize>) -> profile::Message {
 }
 
 /// Sends it and waits for the answer.
-pub(crate) async fn send(system: System, command: Command, key: Option<u64>, ids: &Ids) -> Heard {
-    let context = command.context(key);
+pub(crate) async fn send(system: System, asked: Asked, ids: &Ids) -> Heard {
+    let (context, command) = (asked.context(ids), asked.command);
     let (system, context) = (&system, &context);
     let profile = command.profile().map(|p| PROFILES[p].1.to_owned()).unwrap_or_default();
     match command {
@@ -73,18 +73,7 @@ pub(crate) async fn send(system: System, command: Command, key: Option<u64>, ids
             let job_id = ids.jobs.get(&job).cloned().unwrap_or_default();
             run(system, context, job::Retry { job_id }).await
         }
-        command @ (Command::Create { .. }
-        | Command::Save { .. }
-        | Command::ForgetEntry { .. }
-        | Command::Trash { .. }
-        | Command::Restore { .. }
-        | Command::Purge { .. }) => space::on_the_shelf(system, context, command, ids).await,
-        command @ (Command::Hire { .. } | Command::Attach { .. } | Command::Write { .. } | Command::Dismiss { .. }) => {
-            space::of_agents(system, context, command, ids).await
-        }
-        command @ (Command::AddKind { .. } | Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. }) => {
-            space::of_notes(system, context, command, ids).await
-        }
+        command if command.profile().is_none() => space::on_the_shelf(system, context, command, ids).await,
         command => thread::in_a_thread(system, context, profile, command, ids).await,
     }
 }

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use memlog_actors::{
-    api::{Caller, Context, agent, memory, note, trash},
+    api::{
+        Caller, Context, agent, memory,
+        note::{self, Level},
+        trash,
+    },
     system::System,
 };
 
 use super::{
-    super::command::{AGENTS, BOOKS, Command, ENTRIES, Heard, Ids, WEIGHTS, Word, text},
+    super::command::{AGENTS, BOOKS, Command, ENTRIES, Heard, Ids, LOGINS, WEIGHTS, Word, text},
     run,
 };
 
@@ -30,11 +34,11 @@ pub(super) async fn on_the_shelf(system: &System, context: &Context, command: Co
         Command::Trash { book, .. } => run(system, context, memory::Delete { id: id(book) }).await,
         Command::Restore { book, .. } => run(system, context, trash::Restore { id: id(book) }).await,
         Command::Purge { book, .. } => run(system, context, trash::Purge { id: id(book) }).await,
-        other => unreachable!("{other:?} is sent elsewhere"),
+        other => of_agents(system, context, other, ids).await,
     }
 }
 
-pub(super) async fn of_agents(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
+async fn of_agents(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
     let id = |word: Word, of: &BTreeMap<Word, String>| of.get(&word).cloned().unwrap_or_default();
     let memories = |books: Vec<(Word, bool)>| -> Option<Vec<agent::Attachment>> {
         let attached = |(book, writes)| agent::Attachment { memory: id(book, &ids.books), writes };
@@ -57,13 +61,17 @@ pub(super) async fn of_agents(system: &System, context: &Context, command: Comma
             run(system, &context, memory::Save { id, name: None, entry, content, description, version: None }).await
         }
         Command::Dismiss { agent, .. } => run(system, context, agent::Delete { id: id(agent, &ids.agents) }).await,
-        other => unreachable!("{other:?} is sent elsewhere"),
+        other => of_notes(system, context, other, ids).await,
     }
 }
 
-pub(super) async fn of_notes(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
+async fn of_notes(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
     let id = |note: Word| ids.notes.get(&note).copied().unwrap_or(u64::from(u32::MAX));
     let body = |word: Word| Some(format!("<p>{}</p>", text(word)));
+    let readers = |to: Option<usize>| match to {
+        None => (Some(Level::All), None),
+        Some(login) => (Some(Level::Own), LOGINS[login].map(str::to_owned)),
+    };
     let key = |kind: Option<usize>| kind.map(|kind| WEIGHTS[kind].to_owned());
     match command {
         Command::AddKind { kind, title, .. } => {
@@ -78,6 +86,21 @@ pub(super) async fn of_notes(system: &System, context: &Context, command: Comman
             run(system, context, note::MemorySave { id, body, kind_key, ..Default::default() }).await
         }
         Command::Unpin { note, .. } => run(system, context, note::MemoryRemove { id: id(note) }).await,
+        Command::Post { note, to, kind, .. } => {
+            let (level, login) = readers(to);
+            let (name, body, kind_key) = (Some(text(note)), body(note), key(kind));
+            run(system, context, note::AdminSave { level, login, name, body, kind_key, ..Default::default() }).await
+        }
+        Command::Move { note, to, kind, .. } => {
+            let (level, login) = readers(to);
+            let (id, kind_key) = (Some(id(note)), key(kind));
+            run(system, context, note::AdminSave { id, level, login, kind_key, ..Default::default() }).await
+        }
+        Command::Strike { note, .. } => run(system, context, note::AdminRemove { id: id(note) }).await,
+        Command::Connect { .. } => run(system, context, note::SessionConnect {}).await,
+        Command::Load { .. } => {
+            run(system, context, note::MemoryLoad { critical: Some(true), ..Default::default() }).await
+        }
         other => unreachable!("{other:?} is sent elsewhere"),
     }
 }
