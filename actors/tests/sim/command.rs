@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Strike { ns: usize, login: usize, note: Word },
     Connect { ns: usize, login: usize, session: Word },
     Load { ns: usize, login: usize },
+    OpenEditor { ns: usize, login: usize },
+    CloseEditor { ns: usize, login: usize },
 }
 
 /// A command as a client sends it: under a key, if it may have to be sent again, and in a session, by the word of its connecting.
@@ -92,7 +94,7 @@ pub(crate) struct Asked {
 }
 
 /// Their names; [`Command::name`] says of each which.
-pub(crate) const NAMES: [&str; 37] = [
+pub(crate) const NAMES: [&str; 39] = [
     "AddSpeaker",
     "RemoveSpeaker",
     "Remember",
@@ -130,6 +132,8 @@ pub(crate) const NAMES: [&str; 37] = [
     "Strike",
     "Connect",
     "Load",
+    "OpenEditor",
+    "CloseEditor",
 ];
 
 /// The ids that were told, by word.
@@ -174,7 +178,9 @@ impl Command {
             | Self::Move { ns, .. }
             | Self::Strike { ns, .. }
             | Self::Connect { ns, .. }
-            | Self::Load { ns, .. } => *ns,
+            | Self::Load { ns, .. }
+            | Self::OpenEditor { ns, .. }
+            | Self::CloseEditor { ns, .. } => *ns,
             _ => self.profile().map_or(0, |p| PROFILES[p].0),
         }
     }
@@ -204,7 +210,15 @@ impl Command {
     }
 
     fn is_an_administrators(&self) -> bool {
-        matches!(self, Self::AddKind { .. } | Self::Post { .. } | Self::Move { .. } | Self::Strike { .. })
+        matches!(
+            self,
+            Self::AddKind { .. }
+                | Self::Post { .. }
+                | Self::Move { .. }
+                | Self::Strike { .. }
+                | Self::OpenEditor { .. }
+                | Self::CloseEditor { .. }
+        )
     }
 
     /// Who sends it; the account sends what is nobody's.
@@ -217,7 +231,9 @@ impl Command {
             | Self::Move { login, .. }
             | Self::Strike { login, .. }
             | Self::Connect { login, .. }
-            | Self::Load { login, .. } => *login,
+            | Self::Load { login, .. }
+            | Self::OpenEditor { login, .. }
+            | Self::CloseEditor { login, .. } => *login,
             _ => ACCOUNT,
         }
     }

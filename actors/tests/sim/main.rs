@@ -43,10 +43,11 @@ use trace::Tally;
 /// What runs it.
 const COMMAND: &str = "cargo test -p memlog-actors --test sim every_seed -- --nocapture";
 /// What must have happened in an ordinary run, beside every command: else it would prove less than it says.
-const HAPPENS: [&str; 14] = [
+const HAPPENS: [&str; 15] = [
     "a repeat",
     "asked again",
     "a closed gate",
+    "an open editor",
     "a worker, Whole",
     "a worker, Twice",
     "a worker, Hold",

@@ -125,7 +125,7 @@ impl Run {
             assert!(erased.iter().all(|slot| left.contains(slot)), "what was overwritten and synced came back");
             self.trace.say(format_args!("{} slots are overwritten", erased.len()));
         }
-        self.clock.forward(1_000_000);
+        self.forward(1_000_000, 1_000_000);
     }
 
     async fn life(&mut self) -> End {
@@ -223,15 +223,21 @@ impl Run {
 
     /// The clock goes on; never to where something is just ending, since a call takes some moments itself.
     fn pass(&mut self, micros: i64) {
-        self.clock.forward(micros + self.random.below(HOUR as usize) as i64);
-        let close = |now: i64, ends: &[i64]| ends.iter().any(|at| (at - now).abs() < HOUR / 30);
+        let micros = micros + self.random.below(HOUR as usize) as i64;
+        self.forward(micros, HOUR / 20);
+        self.trace.say(format_args!("the clock stands at {}", self.clock.micros() / HOUR));
+    }
+
+    /// By so much, and by a step more as long as something ends within less than that.
+    fn forward(&mut self, micros: i64, step: i64) {
+        self.clock.forward(micros);
+        let close = |now: i64, ends: &[i64]| ends.iter().any(|at| (at - now).abs() < step * 2 / 3);
         let ends: Vec<i64> = self.worlds.iter().flat_map(World::ends).collect();
         while close(self.clock.micros(), &ends) {
-            self.clock.forward(HOUR / 20);
+            self.clock.forward(step);
         }
         let now = self.clock.micros();
         self.worlds.iter_mut().for_each(|world| world.tick(now));
-        self.trace.say(format_args!("the clock stands at {}", now / HOUR));
     }
 
     /// Nobody calls, and the housekeeping has its time.

@@ -39,6 +39,9 @@ impl Trace {
             (Call::Client(_), Some(Answered::Client(Err(error)))) if error.kind == Kind::CriticalUnread => {
                 self.count("a closed gate");
             }
+            (Call::Client(_), Some(Answered::Client(Err(error)))) if error.kind == Kind::Locked => {
+                self.count("an open editor");
+            }
             (Call::Worker { how, .. }, Some(Answered::Worker(Worked::Did(_) | Worked::Holds(..)))) => {
                 self.count(&format!("a worker, {how:?}"));
             }

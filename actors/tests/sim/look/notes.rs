@@ -1,16 +1,17 @@
-//! Notes and their kinds, and what sessions must read of them.
+//! Notes and their kinds, what sessions must read of them, and who edits them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use memlog_actors::api::{
     Caller, Context, Error, Verb,
+    error::Kind,
     note::{self, Level},
 };
 use serde_json::Value;
 
 use super::{
     super::{
-        command::{ADDED, LOGINS, WEIGHTS, Word, context, word_of},
+        command::{ACCOUNT, ADDED, LOGINS, WEIGHTS, Word, context, word_of},
         plain::{Note, Notes},
     },
     Reader, found,
@@ -26,6 +27,8 @@ pub(crate) struct Board {
     kinds: Vec<(usize, Word)>,
     /// What each session has to load.
     unread: BTreeMap<Word, BTreeSet<Word>>,
+    /// Who holds them in an editor.
+    holder: Option<usize>,
 }
 
 fn kind_of(key: &str) -> usize {
@@ -68,7 +71,20 @@ impl Reader<'_> {
             let unread = unread.into_iter().map(|number| named(number).expect("a note that was read")).collect();
             board.unread.insert(*session, unread);
         }
+        board.holder = self.holder(ns).await?;
         Ok(board)
+    }
+
+    /// What somebody hears who would change a note that there is not.
+    async fn holder(&self, ns: usize) -> Result<Option<usize>, Error> {
+        let (id, body) = (Some(u64::from(u32::MAX)), Some("<p>nothing</p>".to_owned()));
+        let save = note::MemorySave { id, body, ..Default::default() };
+        let error = save.run(self.system, &context(ns, ACCOUNT, None)).await.expect_err("there is no such note");
+        match error.kind {
+            Kind::NotFound => Ok(None),
+            Kind::Locked => Ok(LOGINS.iter().position(|it| *it == error.fields["held_by"].as_str())),
+            _ => Err(error),
+        }
     }
 
     /// What the gate says that a session has to load.
@@ -91,5 +107,6 @@ pub(crate) fn board_of(notes: &Notes, connected: &BTreeMap<Word, usize>) -> Boar
     };
     let unread = connected.keys().filter(|session| notes.sessions.contains_key(session));
     let unread = unread.map(|session| (*session, notes.unread(*session))).collect();
-    Board { notes: notes.notes.iter().flat_map(lines).collect(), kinds: notes.kinds.clone(), unread }
+    let holder = notes.editor.map(|(login, _)| login);
+    Board { notes: notes.notes.iter().flat_map(lines).collect(), kinds: notes.kinds.clone(), unread, holder }
 }

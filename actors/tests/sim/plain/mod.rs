@@ -92,6 +92,7 @@ impl World {
                 self.notes[ns].apply(command)
             }
             Command::Post { .. } | Command::Move { .. } | Command::Strike { .. } => self.notes[ns].administer(command),
+            Command::OpenEditor { .. } | Command::CloseEditor { .. } => self.notes[ns].in_the_editor(command, now),
             Command::Connect { .. } | Command::Load { .. } => self.notes[ns].in_a_session(command, session),
             _ => {
                 let p = command.profile().unwrap_or_default();
@@ -140,6 +141,7 @@ impl World {
     pub(crate) fn tick(&mut self, now: i64) {
         self.profiles.iter_mut().for_each(|profile| profile.tick(now));
         self.shelves.iter_mut().for_each(|shelf| shelf.tick(now));
+        self.notes.iter_mut().for_each(|notes| notes.tick(now));
         self.keys.retain(|_, kept| now < kept.at + DAY);
     }
 
@@ -147,6 +149,7 @@ impl World {
     pub(crate) fn ends(&self) -> Vec<i64> {
         let profiles = self.profiles.iter().flat_map(Profile::ends);
         let shelves = self.shelves.iter().flat_map(Shelf::ends);
-        profiles.chain(shelves).chain(self.keys.values().map(|kept| kept.at + DAY)).collect()
+        let notes = self.notes.iter().flat_map(Notes::ends);
+        profiles.chain(shelves).chain(notes).chain(self.keys.values().map(|kept| kept.at + DAY)).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Notes and their kinds, and the gate behind which a session waits until it has read the critical ones.
+//! Notes and their kinds, the gate behind which a session waits until it has read the critical ones, and the editor that holds them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +8,9 @@ use super::{
     super::command::{ADDED, CRITICAL, Command, DEFAULT, Word},
     Outcome, Told,
 };
+
+/// How long an editor holds the notes if it is not opened again.
+const LEASE: i64 = 60_000_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Note {
@@ -25,10 +28,16 @@ pub(crate) struct Notes {
     pub(crate) kinds: Vec<(usize, Word)>,
     /// Whose each session is, and the critical notes that were loaded in it.
     pub(crate) sessions: BTreeMap<Word, (usize, BTreeSet<Word>)>,
+    /// Who holds them in an editor, and until when.
+    pub(crate) editor: Option<(usize, i64)>,
 }
 
 impl Notes {
     pub(super) fn apply(&mut self, command: &Command) -> Outcome {
+        // Not even the holder's own, which go through the editor.
+        if self.editor.is_some() && !matches!(command, Command::AddKind { .. }) {
+            return Err(Kind::Locked);
+        }
         match command {
             Command::AddKind { kind, title, .. } => {
                 if self.is_kind(*kind) {
@@ -53,6 +62,7 @@ impl Notes {
     }
 
     pub(super) fn administer(&mut self, command: &Command) -> Outcome {
+        self.is_held_by_nobody_but(command.login())?;
         match command {
             Command::Post { note, to, kind, .. } => self.put(*note, *to, *kind),
             Command::Move { note, to, kind, .. } => {
@@ -65,6 +75,17 @@ impl Notes {
             }
             other => unreachable!("{other:?} is carried out elsewhere"),
         }
+    }
+
+    pub(super) fn in_the_editor(&mut self, command: &Command, now: i64) -> Outcome {
+        self.is_held_by_nobody_but(command.login())?;
+        let opens = matches!(command, Command::OpenEditor { .. });
+        self.editor = opens.then_some((command.login(), now + LEASE));
+        Ok(Told::Done)
+    }
+
+    fn is_held_by_nobody_but(&self, login: usize) -> Result<(), Kind> {
+        if self.editor.is_none_or(|(holder, _)| holder == login) { Ok(()) } else { Err(Kind::Locked) }
     }
 
     pub(super) fn in_a_session(&mut self, command: &Command, session: Option<Word>) -> Outcome {
@@ -123,6 +144,14 @@ impl Notes {
         self.notes.remove(&note);
         self.sessions.values_mut().for_each(|(_, read)| read.retain(|it| *it != note));
         Ok(Told::Done)
+    }
+
+    pub(super) fn tick(&mut self, now: i64) {
+        self.editor = self.editor.filter(|(_, until)| now < *until);
+    }
+
+    pub(super) fn ends(&self) -> Option<i64> {
+        self.editor.map(|(_, until)| until)
     }
 
     pub(crate) fn is_kind(&self, kind: usize) -> bool {

@@ -72,7 +72,7 @@ impl Plan<'_> {
         let told: Vec<Word> = told.copied().collect();
         let (note, kind) = (self.random.pick(&told).copied(), self.note_kind(ns));
         let to = self.maybe(ACCOUNT);
-        Some(match (self.random.weighted(&[4, 4, 2, 1, 3, 2, 1, 3, 3]), note) {
+        Some(match (self.random.weighted(&[4, 4, 2, 1, 3, 2, 1, 3, 3, 2, 1]), note) {
             (1, Some(note)) => Command::Edit { ns, login, note, body: self.word(), kind },
             (2, Some(note)) => Command::Unpin { ns, login, note },
             (3, _) => Command::AddKind { ns, kind: ADDED + self.one(WEIGHTS.len() - ADDED), title: self.word() },
@@ -81,6 +81,15 @@ impl Plan<'_> {
             (6, Some(note)) => Command::Strike { ns, login, note },
             (7, _) => Command::Connect { ns, login, session: self.word() },
             (8, _) => Command::Load { ns, login },
+            (9, _) if self.random.once_in(4) => Command::OpenEditor { ns, login },
+            (9, _) => match self.world.notes[ns].editor {
+                Some((holder, _)) => Command::CloseEditor { ns, login: holder },
+                None => Command::OpenEditor { ns, login },
+            },
+            (10, Some(note)) => match self.world.notes[ns].editor {
+                Some((holder, _)) => Command::Move { ns, login: holder, note, to, kind },
+                None => Command::CloseEditor { ns, login },
+            },
             _ => Command::Pin { ns, login, note: self.word(), kind },
         })
     }

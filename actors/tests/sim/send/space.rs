@@ -97,6 +97,8 @@ async fn of_notes(system: &System, context: &Context, command: Command, ids: &Id
             run(system, context, note::AdminSave { id, level, login, kind_key, ..Default::default() }).await
         }
         Command::Strike { note, .. } => run(system, context, note::AdminRemove { id: id(note) }).await,
+        Command::OpenEditor { .. } => run(system, context, note::EditorOpen {}).await,
+        Command::CloseEditor { .. } => run(system, context, note::EditorClose {}).await,
         Command::Connect { .. } => run(system, context, note::SessionConnect {}).await,
         Command::Load { .. } => {
             run(system, context, note::MemoryLoad { critical: Some(true), ..Default::default() }).await
