@@ -54,13 +54,14 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// What a client hears, and whether it is told again.
+    /// Whether the gate lets it pass. It is asked first, also of what was done before.
+    pub(crate) fn lets_in(&self, Asked { command, session, .. }: &Asked) -> Result<(), Kind> {
+        session.map_or(Ok(()), |session| self.notes[command.namespace()].pass(session, command))
+    }
+
+    /// What a client hears who was let in, and whether it is told again.
     pub(crate) fn carry_out(&mut self, asked: &Asked, now: i64) -> (Outcome, bool) {
         let Asked { command, key, session } = asked;
-        // The gate comes first, also of what was done before.
-        if let Err(kind) = session.map_or(Ok(()), |session| self.notes[command.namespace()].pass(session, command)) {
-            return (Err(kind), false);
-        }
         let key = key.map(|key| (command.namespace(), key));
         if let Some(kept) = key.and_then(|key| self.keys.get(&key)).filter(|kept| now < kept.at + DAY) {
             if kept.asked != *asked {
@@ -108,10 +109,11 @@ impl World {
     }
 
     /// What may be left of a command whose answer nobody heard: nothing, all, or what it opened on its way.
-    pub(crate) fn whatever_came_of(&self, asked: &Asked, now: i64) -> Vec<Self> {
+    pub(crate) fn whatever_came_of(&self, asked: &Asked, let_in: bool, now: i64) -> Vec<Self> {
         let command = &asked.command;
         // A session that nobody is told of is nobody's.
-        if matches!(command, Command::Connect { .. }) && asked.key.is_none() {
+        let unknown = matches!(command, Command::Connect { .. }) && asked.key.is_none();
+        if unknown || !let_in {
             return vec![self.clone()];
         }
         let mut all = self.clone();
