@@ -41,7 +41,8 @@ pub(crate) fn word_of(text: &str) -> Option<Word> {
 }
 
 /// The numbers are places in the lists above; `p` is a profile and `ns` a namespace. An agent and the notebook of its own have one word;
-/// the books that it attaches come with whether it may write them, and a `Write` is its own. A note goes `to` a login, or to everyone.
+/// the books that it attaches come with whether it may write them, and a `Write` is its own. A note goes `to` a login, or to everyone. An image is part of a message that
+/// is shown, or hangs alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Command {
     AddSpeaker { p: usize, who: usize },
@@ -59,6 +60,9 @@ pub(crate) enum Command {
     Keep { p: usize, thread: usize, word: Word, days: Option<i64>, link: Option<(Word, usize)> },
     Link { p: usize, thread: usize, source: Word, target: Word, kind: usize },
     Unlink { p: usize, thread: usize, source: Word, target: Word, kind: usize },
+    Show { p: usize, thread: usize, word: Word, image: Word, days: Option<i64> },
+    Hang { p: usize, thread: usize, image: Word, days: Option<i64> },
+    TakeDown { p: usize, thread: usize, image: Word },
     DropMessage { p: usize, thread: usize, word: Word },
     DropMemory { p: usize, thread: usize, word: Word },
     DeleteThread { p: usize, thread: usize },
@@ -94,7 +98,7 @@ pub(crate) struct Asked {
 }
 
 /// Their names; [`Command::name`] says of each which.
-pub(crate) const NAMES: [&str; 39] = [
+pub(crate) const NAMES: [&str; 42] = [
     "AddSpeaker",
     "RemoveSpeaker",
     "Remember",
@@ -110,6 +114,9 @@ pub(crate) const NAMES: [&str; 39] = [
     "Keep",
     "Link",
     "Unlink",
+    "Show",
+    "Hang",
+    "TakeDown",
     "DropMessage",
     "DropMemory",
     "DeleteThread",
@@ -144,6 +151,7 @@ pub(crate) struct Ids {
     pub(crate) agents: BTreeMap<Word, String>,
     pub(crate) notes: BTreeMap<Word, u64>,
     pub(crate) sessions: BTreeMap<Word, String>,
+    pub(crate) images: BTreeMap<Word, String>,
     pub(crate) jobs: BTreeMap<Word, String>,
 }
 
@@ -202,6 +210,9 @@ impl Command {
             | Self::Keep { p, .. }
             | Self::Link { p, .. }
             | Self::Unlink { p, .. }
+            | Self::Show { p, .. }
+            | Self::Hang { p, .. }
+            | Self::TakeDown { p, .. }
             | Self::DropMessage { p, .. }
             | Self::DropMemory { p, .. }
             | Self::DeleteThread { p, .. } => Some(*p),

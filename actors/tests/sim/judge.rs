@@ -33,7 +33,7 @@ const MOMENTS_MAX: usize = 12;
 
 /// Places in an answer that must be the same when it is given again. The status of a memory is not among them: `profile.forget` tells
 /// it as it read it, its repeat as of just before it was forgotten, and a supersede of the same moment may lie between (seed 311).
-const SAME: [&str; 16] = [
+const SAME: [&str; 17] = [
     "/memory/id",
     "/memory/type",
     "/memory/session_id",
@@ -50,6 +50,7 @@ const SAME: [&str; 16] = [
     "/note/kind_key",
     "/kind/title",
     "/session",
+    "/image_id",
 ];
 
 /// Whether what was said there went with what was deleted: of a record whose profile is gone only the id can still be said, of a place
@@ -87,6 +88,7 @@ impl Run {
                 self.ids.agents.extend(id("/agent/id").map(|id| (*agent, id)));
                 self.ids.books.extend(id("/agent/memory_id").map(|id| (*agent, id)));
             }
+            Command::Hang { image, .. } => self.ids.images.extend(id("/image_id").map(|id| (*image, id))),
             Command::Connect { session, .. } => self.ids.sessions.extend(id("/session").map(|id| (*session, id))),
             Command::Pin { note, .. } | Command::Post { note, .. } => {
                 self.ids.notes.extend(reply.pointer("/note/id").and_then(Value::as_u64).map(|id| (*note, id)));
@@ -206,7 +208,11 @@ impl Run {
         for hit in &hits {
             let content = hit.content.clone().flatten().unwrap_or_default();
             let word = word_of(&content).unwrap_or_else(|| panic!("found {content:?}"));
-            let there = if hit.item_type == ItemType::Message { said(word) } else { profile.is_valid(word) };
+            let there = match hit.item_type {
+                ItemType::Message => said(word),
+                ItemType::Image => profile.images.iter().any(|image| image.word == word),
+                _ => profile.is_valid(word),
+            };
             assert!(there, "found, and not there: {hit:?}\n{}", self.trace.tail());
             told.insert((word, hit.item_type == ItemType::Message));
         }

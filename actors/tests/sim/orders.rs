@@ -129,6 +129,7 @@ fn tells(command: &Command, told: &Told, again: bool, reply: &Value) -> bool {
             (number("/accepted"), number("/duplicates")) == (Some(*accepted), Some(*duplicates))
         }
         Told::Number(at, value) => number(at) == Some(*value),
+        Told::Numbers(all) => all.iter().all(|(at, value)| number(at) == Some(*value)),
         Told::AtFirst(at, value) => number(at).is_some_and(|told| told == *value || again && told < *value),
     }
 }

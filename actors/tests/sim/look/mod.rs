@@ -5,6 +5,7 @@ mod shelf;
 
 use std::collections::BTreeMap;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use memlog_actors::{
     api::{
         Answer, AsOf, Error, Verb,
@@ -35,6 +36,8 @@ pub(crate) struct Shown {
     valid: BTreeMap<Word, Line>,
     invalid: BTreeMap<Word, Line>,
     places: BTreeMap<Place, Vec<Word>>,
+    /// In order, each with the message that it is part of.
+    images: BTreeMap<Place, Vec<(Word, Option<Word>)>>,
     jobs: BTreeMap<JobState, usize>,
 }
 
@@ -48,6 +51,10 @@ pub(crate) fn shown(profile: &Profile) -> Shown {
     let mut speakers: Vec<_> = profile.speakers.iter().map(|(who, registration)| (*registration, *who)).collect();
     speakers.sort_unstable();
     let said = |held: &Vec<Said>| held.iter().filter(|said| !said.gone).map(|said| said.word).collect();
+    let images = |place: &Place| {
+        let there = profile.images.iter().filter(|image| image.place == *place);
+        there.map(|image| (image.word, image.message)).collect()
+    };
     let mut jobs = BTreeMap::new();
     profile.jobs.iter().for_each(|job| *jobs.entry(job.state).or_default() += 1);
     Shown {
@@ -56,6 +63,7 @@ pub(crate) fn shown(profile: &Profile) -> Shown {
         valid,
         invalid,
         places: profile.places.iter().map(|(place, held)| (*place, said(held))).collect(),
+        images: profile.places.keys().map(|place| (*place, images(place))).collect(),
         jobs,
     }
 }
@@ -137,6 +145,46 @@ impl Reader<'_> {
         Ok(Some(lines))
     }
 
+    async fn messages(&mut self, p: usize, thread: &str) -> Result<Vec<Word>, Error> {
+        let ((ns, name), thread_id) = (PROFILES[p], thread.to_owned());
+        let all = thread::GetMessages { profile: name.to_owned(), thread_id, start: Some(0), ..Default::default() };
+        let messages = self.read(ns, all).await?.map(|it| it.messages).unwrap_or_default();
+        let mut held = Vec::new();
+        for message in messages {
+            let text = match message.content {
+                thread::Content::Text(text) => text,
+                thread::Content::Parts(parts) => {
+                    let types: Vec<_> = parts.iter().map(|part| part.part_type).collect();
+                    assert_eq!(types, [thread::PartType::Text, thread::PartType::Image], "{parts:?}");
+                    parts[0].text.clone().unwrap_or_default()
+                }
+            };
+            let word = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
+            self.words.insert(message.id, word);
+            held.push(word);
+        }
+        Ok(held)
+    }
+
+    /// Their bytes tell what is said of them.
+    async fn images(&mut self, p: usize, thread: &str) -> Result<Vec<(Word, Option<Word>)>, Error> {
+        let (ns, name) = PROFILES[p];
+        let list = thread::ListImages { profile: name.to_owned(), thread_id: thread.to_owned(), ..Default::default() };
+        let all = self.read(ns, thread::ListImages { limit: Some(None), ..list.clone() }).await?;
+        let mut images = Vec::new();
+        for it in all.into_iter().flat_map(|it| it.images) {
+            let word = word_of(&it.description.unwrap_or_default()).expect("a description has a word");
+            let one =
+                thread::ListImages { image_id: Some(it.image_id.clone()), include_bytes: Some(true), ..list.clone() };
+            let bytes = self.read(ns, one).await?.and_then(|mut it| it.images.pop()?.image).unwrap_or_default();
+            let bytes = STANDARD.decode(bytes).expect("base64");
+            assert_eq!(word_of(&String::from_utf8_lossy(&bytes)), Some(word), "other bytes");
+            self.ids.images.insert(word, it.image_id);
+            images.push((word, it.message_id.map(|id| self.words[&id])));
+        }
+        Ok(images)
+    }
+
     pub(crate) async fn profile(&mut self, p: usize) -> Result<Shown, Error> {
         let (ns, name) = PROFILES[p];
         let profile = || name.to_owned();
@@ -149,21 +197,9 @@ impl Reader<'_> {
         }
         let threads = self.read(ns, thread::List { profile: profile(), ..Default::default() }).await?;
         for it in threads.into_iter().flat_map(|it| it.threads) {
-            let all = thread::GetMessages {
-                profile: profile(),
-                thread_id: it.thread_id.clone(),
-                start: Some(0),
-                ..Default::default()
-            };
-            let messages = self.read(ns, all).await?.map(|it| it.messages).unwrap_or_default();
-            let mut held = Vec::new();
-            for message in messages {
-                let thread::Content::Text(text) = message.content else { panic!("parts where none were") };
-                let word = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
-                self.words.insert(message.id, word);
-                held.push(word);
-            }
-            shown.places.insert(place_of(&it.thread_id).expect("a known thread"), held);
+            let place = place_of(&it.thread_id).expect("a known thread");
+            shown.places.insert(place, self.messages(p, &it.thread_id).await?);
+            shown.images.insert(place, self.images(p, &it.thread_id).await?);
         }
         let jobs =
             self.read(ns, job::List { profile: Some(profile()), limit: Some(500), ..Default::default() }).await?;

@@ -30,7 +30,9 @@ pub(crate) enum Told {
     Counts(u64, u64),
     /// A number at a place in the answer.
     Number(&'static str, u64),
-    /// The same, but told again it may count less: not what is gone since.
+    /// Two of them.
+    Numbers([(&'static str, u64); 2]),
+    /// One, but told again it may count less: not what is gone since.
     AtFirst(&'static str, u64),
 }
 

@@ -158,7 +158,7 @@ impl Plan<'_> {
             return Some(Command::Open { p, thread });
         };
         let kind = self.one(KINDS.len());
-        Some(match self.random.weighted(&[4, 8, 5, 3, 3, 3, 1]) {
+        Some(match self.random.weighted(&[4, 8, 5, 3, 3, 3, 1, 4, 2, 2]) {
             0 => {
                 let words = (0..1 + self.one(2)).map(|_| self.word()).collect();
                 Command::Say { p, thread, words, days: self.days() }
@@ -185,6 +185,14 @@ impl Plan<'_> {
             }
             4 => Command::DropMessage { p, thread, word: self.random.pick(held)?.word },
             5 => Command::DropMemory { p, thread, word: self.record(profile, Some(place))? },
+            7 => Command::Show { p, thread, word: self.word(), image: self.word(), days: self.days() },
+            8 => Command::Hang { p, thread, image: self.word(), days: self.days() },
+            9 => {
+                let told = |word: &Word| self.ids.images.contains_key(word);
+                let images = profile.images.iter().filter(|image| image.place == place).map(|image| image.word);
+                let images: Vec<Word> = images.filter(told).collect();
+                Command::TakeDown { p, thread, image: *self.random.pick(&images)? }
+            }
             _ => Command::DeleteThread { p, thread },
         })
     }

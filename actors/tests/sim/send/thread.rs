@@ -1,7 +1,13 @@
-//! Threads, their messages, memories and links.
+//! Threads, their messages, images, memories and links.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use memlog_actors::{
-    api::{Context, given::OneOrEach, record::ItemType, thread},
+    api::{
+        Context,
+        given::OneOrEach,
+        record::ItemType,
+        thread::{self, NewPart, PartType},
+    },
     system::System,
 };
 
@@ -76,8 +82,59 @@ pub(super) async fn in_a_thread(
         Command::DeleteThread { thread, .. } => {
             run(system, context, thread::Delete { profile, thread_id: thread_id(thread) }).await
         }
+        command => of_images(system, context, profile, command, ids).await,
+    }
+}
+
+async fn of_images(system: &System, context: &Context, profile: String, command: Command, ids: &Ids) -> Heard {
+    let thread_id = |thread: usize| THREADS[thread].to_owned();
+    match command {
+        Command::Show { thread, word, image, days, .. } => {
+            let part =
+                |part_type, text, bytes, description| NewPart { part_type, text, bytes, description, mime_type: None };
+            let words = part(PartType::Text, Some(text(word)), None, None);
+            let picture = part(PartType::Image, None, Some(STANDARD.encode(png_of(image))), Some(text(image)));
+            let message = thread::NewMessage {
+                role: "user".to_owned(),
+                content: thread::Content::Parts(vec![words, picture]),
+                id: Some(message_id(word)),
+                ..Default::default()
+            };
+            let ttl_days = days.map(|days| OneOrEach::One(Some(days as f64)));
+            let (thread_id, messages) = (thread_id(thread), vec![message]);
+            run(system, context, thread::AddMessages { profile, thread_id, messages, ttl_days, ..Default::default() })
+                .await
+        }
+        Command::Hang { thread, image, days, .. } => {
+            let request = thread::AddImage {
+                profile,
+                thread_id: thread_id(thread),
+                image: STANDARD.encode(png_of(image)),
+                description: Some(text(image)),
+                image_id: Some(format!("i{image}")),
+                ttl_days: days.map(|days| Some(days as f64)),
+                ..Default::default()
+            };
+            run(system, context, request).await
+        }
+        Command::TakeDown { thread, image, .. } => {
+            let image_id = ids.images.get(&image).cloned().unwrap_or_else(|| format!("i{image}"));
+            run(system, context, thread::DeleteImage { profile, thread_id: thread_id(thread), image_id }).await
+        }
         command => of_links(system, context, profile, command, ids).await,
     }
+}
+
+/// A pixel, and beside it in the file what it tells of, so that its bytes are looked for on the disks as any text is.
+fn png_of(word: Word) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.add_text_chunk("Title".to_owned(), text(word)).expect("a short text");
+    let mut writer = encoder.write_header().expect("a header");
+    writer.write_image_data(&[0]).expect("a pixel");
+    writer.finish().expect("an end");
+    bytes
 }
 
 async fn of_links(system: &System, context: &Context, profile: String, command: Command, ids: &Ids) -> Heard {
