@@ -253,8 +253,7 @@ impl Command {
 impl Asked {
     pub(crate) fn context(&self, ids: &Ids) -> Context {
         let Self { command, key, session } = self;
-        let request = format!("{command:?} {session:?}").into();
-        let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request });
+        let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request: Vec::new() });
         let session = session.map(|session| ids.sessions.get(&session).cloned().unwrap_or_default());
         let context = context(command.namespace(), command.login(), idempotency);
         let caller = Caller { admin: command.is_an_administrators(), session, ..context.caller };

@@ -104,7 +104,12 @@ impl Run {
         if let Some((before, then)) = self.answers.get(&key).filter(|_| replayed) {
             let since = self.deleted.iter().filter(|(left, gone)| left <= then && gone.profile() == command.profile());
             for at in SAME.into_iter().filter(|at| !since.clone().any(|(_, gone)| takes(gone, at))) {
-                assert_eq!(before.pointer(at), reply.pointer(at), "{command:?} is answered otherwise at {at}");
+                assert_eq!(
+                    before.pointer(at),
+                    reply.pointer(at),
+                    "{command:?} is answered otherwise at {at}\n{}",
+                    self.trace.tail()
+                );
             }
         }
         self.answers.insert(key, (reply.clone(), self.steps));

@@ -39,6 +39,8 @@ pub(crate) struct Run {
     pub(crate) words: BTreeMap<String, Word>,
     /// What was sent under a key, and when first.
     pub(crate) sent: Vec<(Asked, i64)>,
+    /// The ids that were known when it was.
+    pub(crate) sent_with: BTreeMap<u64, Arc<Ids>>,
     pub(crate) next_word: Word,
     pub(crate) next_key: u64,
     pub(crate) kept: Vec<Kept>,
@@ -88,6 +90,7 @@ pub(crate) fn history(seed: u64) -> Trace {
         ids: Ids::default(),
         words: BTreeMap::new(),
         sent: Vec::new(),
+        sent_with: BTreeMap::new(),
         next_word: 0,
         next_key: 0,
         kept: Vec::new(),

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use super::{
     calls::{self, Answered, Kept, Worked},
-    command::{Asked, Command, Word},
+    command::{Asked, Command, Ids, Word},
     orders::{self, Made},
     plain::World,
     plan::{Call, How, Plan},
@@ -165,7 +165,7 @@ impl Run {
         let ids = Arc::new(self.ids.clone());
         let mut set = JoinSet::new();
         for (at, call) in calls.iter().cloned().enumerate() {
-            let (system, ids) = (system.clone(), Arc::clone(&ids));
+            let (system, ids) = (system.clone(), self.ids_of(&call, &ids));
             let kept = if let Call::Late(kept) = &call { Some(self.kept[*kept].clone()) } else { None };
             let late = self.random.below(12);
             set.spawn(async move {
@@ -198,6 +198,13 @@ impl Run {
         }
         set.shutdown().await;
         answers
+    }
+
+    /// What is sent again is sent to the letter, whatever the words name by now; only the session may be another.
+    fn ids_of(&mut self, call: &Call, now: &Arc<Ids>) -> Arc<Ids> {
+        let Call::Client(Asked { key: Some(key), .. }) = call else { return Arc::clone(now) };
+        let first = self.sent_with.entry(*key).or_insert_with(|| Arc::clone(now));
+        Arc::new(Ids { sessions: now.sessions.clone(), ..Ids::clone(first) })
     }
 
     /// What is learnt of ids and jobs.

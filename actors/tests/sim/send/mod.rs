@@ -16,7 +16,12 @@ fn record_id(ids: &Ids, word: Word) -> String {
 }
 
 async fn run<V: Verb>(system: &System, context: &Context, verb: V) -> Heard {
-    let answer = verb.run(system, context).await?;
+    let mut context = context.clone();
+    if let Some(idempotency) = &mut context.idempotency {
+        let body = serde_json::to_string(&verb).expect("JSON");
+        idempotency.request = format!("{}.{} {body} {:?}", V::NOUN, V::VERB, context.caller).into();
+    }
+    let answer = verb.run(system, &context).await?;
     Ok((serde_json::to_value(answer.reply).expect("JSON"), answer.replayed))
 }
 
