@@ -157,14 +157,6 @@ impl Profile {
         let place = Place::Thread(*thread);
         let held = self.places.get_mut(&place).ok_or(Kind::NotFound)?;
         match command {
-            Command::Say { words, days, .. } => {
-                if held.iter().any(|said| !said.gone && words.contains(&said.word)) {
-                    return Err(Kind::Conflict);
-                }
-                let expires = days.map(|days| now + days * DAY);
-                words.iter().for_each(|word| self.say(place, *word, None, "user", expires));
-                Ok(Told::Done)
-            }
             Command::Keep { word, days, link, .. } => {
                 if let Some((target, _)) = link {
                     self.is_in(place, *target)?;
@@ -202,15 +194,24 @@ impl Profile {
                 self.drop_place(place);
                 Ok(Told::Numbers([("/deleted/messages", messages), ("/deleted/images", images)]))
             }
-            _ => self.of_images(place, command, now),
+            _ => self.said_and_shown(place, command, now),
         }
     }
 
-    fn of_images(&mut self, place: Place, command: &Command, now: i64) -> Outcome {
+    fn said_and_shown(&mut self, place: Place, command: &Command, now: i64) -> Outcome {
         let expires = |days: &Option<i64>| days.map(|days| now + days * DAY);
+        let held = &self.places[&place];
+        let is_said = |word: &Word| held.iter().any(|said| !said.gone && said.word == *word);
         match command {
+            Command::Say { words, days, .. } => {
+                if words.iter().any(is_said) {
+                    return Err(Kind::Conflict);
+                }
+                words.iter().for_each(|word| self.say(place, *word, None, "user", expires(days)));
+                Ok(Told::Done)
+            }
             Command::Show { word, image, days, .. } => {
-                if self.places[&place].iter().any(|said| !said.gone && said.word == *word) {
+                if is_said(word) {
                     return Err(Kind::Conflict);
                 }
                 self.say(place, *word, None, "user", expires(days));
