@@ -2,13 +2,14 @@
 
 use memlog_actors::{
     api::{
-        Answer, Error,
+        Answer, Error, agent,
         error::Kind,
         job,
         profile::*,
         record::Record,
         speaker,
         thread::{AddMemory, UpdateMemory},
+        trash,
     },
     system::System,
 };
@@ -277,5 +278,27 @@ async fn a_repeat_of_forgetting_what_was_made_of_messages_hides_texts_and_invent
     let again = system.profile_forget(&keyed("forget"), forget).await.expect("forgotten");
     let hidden = Record { summary: None, content: Some(None), sources: Vec::new(), ..first };
     assert_eq!((again.replayed, again.reply.memory), (true, hidden));
+    system.stop().await;
+}
+
+// The id of an agent's own memory is no text: a client that asks again must get it even when agent and memory are gone for good.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeat_still_names_an_agents_own_memory_when_both_are_erased() {
+    let world = World::new();
+    let system = world.start().await;
+    let create = agent::Create { name: "support".to_owned(), ..agent::Create::default() };
+    let first = system.agent_create(&keyed("create"), create.clone()).await.expect("created").reply.agent;
+    let update = agent::Update { id: first.id.clone(), memories: Some(Vec::new()), ..agent::Update::default() };
+    system.agent_update(&keyed("update"), update.clone()).await.expect("updated");
+    system.agent_delete(&acme(), agent::Delete { id: first.id.clone() }).await.expect("deleted");
+    system.trash_purge(&acme(), trash::Purge { id: first.memory_id.clone() }).await.expect("purged");
+    let system = world.restart(system).await;
+    let created = system.agent_create(&keyed("create"), create).await.expect("again");
+    let updated = system.agent_update(&keyed("update"), update).await.expect("again");
+    for again in [created, updated] {
+        assert!(again.replayed);
+        let again = again.reply.agent;
+        assert_eq!((&again.id, &again.memory_id), (&first.id, &first.memory_id));
+    }
     system.stop().await;
 }

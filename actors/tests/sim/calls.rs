@@ -7,9 +7,10 @@ use memlog_actors::{
 use memlog_events::ids::JobId;
 
 use super::{
-    command::{Heard, Ids, Word, send, word_of},
+    command::{Heard, Ids, Word, word_of},
     plan::{Call, How},
     ports::found_in,
+    send::send,
 };
 
 /// What a worker heard.
@@ -42,7 +43,7 @@ pub(crate) struct Kept {
 
 pub(crate) async fn make(system: System, call: Call, ids: &Ids, kept: Option<Kept>) -> Answered {
     match call {
-        Call::Client { command, key } => Answered::Client(send(system, command, key, ids).await),
+        Call::Client(asked) => Answered::Client(send(system, asked, ids).await),
         Call::Worker { job, how } => Answered::Worker(work(&system, job, how).await),
         Call::Late(_) => {
             let Some(Kept { job, finding, words }) = kept else { return Answered::Worker(Worked::Moot) };

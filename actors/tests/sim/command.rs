@@ -3,13 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use memlog_actors::{
-    api::{
-        Caller, Context, Error, Idempotency, Verb, given::OneOrEach, job, memory, note, profile, record::ItemType,
-        speaker, thread, trash,
-    },
-    system::System,
-};
+use memlog_actors::api::{Caller, Context, Error, Idempotency};
 use serde_json::Value;
 
 use super::world::fact_of;
@@ -25,7 +19,15 @@ pub(crate) const SESSIONS: [&str; 2] = ["trip", "work"];
 pub(crate) const THREADS: [&str; 2] = ["desk", "lab"];
 pub(crate) const BOOKS: [&str; 2] = ["company", "diary"];
 pub(crate) const ENTRIES: [&str; 2] = ["tone", "prices"];
-pub(crate) const LOGINS: [&str; 2] = ["ann", "ben"];
+pub(crate) const AGENTS: [&str; 2] = ["support", "scout"];
+/// The last is the account itself.
+pub(crate) const LOGINS: [Option<&str>; 3] = [Some("ann"), Some("ben"), None];
+pub(crate) const ACCOUNT: usize = 2;
+/// Kinds of notes: those of every namespace, by weight, and from `ADDED` on those that one may add.
+pub(crate) const WEIGHTS: [&str; 5] = ["kCritical", "kSkill", "kDefault", "kLaw", "kHouse"];
+pub(crate) const CRITICAL: usize = 0;
+pub(crate) const DEFAULT: usize = 2;
+pub(crate) const ADDED: usize = 3;
 pub(crate) const KINDS: [&str; 3] = ["supersedes", "refines", "supports"];
 
 pub(crate) fn text(word: Word) -> String {
@@ -38,7 +40,9 @@ pub(crate) fn word_of(text: &str) -> Option<Word> {
     Some(if text.starts_with("Noted") { word + FACT } else { word })
 }
 
-/// The numbers are places in the lists above; `p` is a profile and `ns` a namespace.
+/// The numbers are places in the lists above; `p` is a profile and `ns` a namespace. An agent and the notebook of its own have one word;
+/// the books that it attaches come with whether it may write them, and a `Write` is its own. A note goes `to` a login, or to everyone. An image is part of a message that
+/// is shown, or hangs alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Command {
     AddSpeaker { p: usize, who: usize },
@@ -56,6 +60,9 @@ pub(crate) enum Command {
     Keep { p: usize, thread: usize, word: Word, days: Option<i64>, link: Option<(Word, usize)> },
     Link { p: usize, thread: usize, source: Word, target: Word, kind: usize },
     Unlink { p: usize, thread: usize, source: Word, target: Word, kind: usize },
+    Show { p: usize, thread: usize, word: Word, image: Word, days: Option<i64> },
+    Hang { p: usize, thread: usize, image: Word, days: Option<i64> },
+    TakeDown { p: usize, thread: usize, image: Word },
     DropMessage { p: usize, thread: usize, word: Word },
     DropMemory { p: usize, thread: usize, word: Word },
     DeleteThread { p: usize, thread: usize },
@@ -65,13 +72,33 @@ pub(crate) enum Command {
     Trash { ns: usize, book: Word },
     Restore { ns: usize, book: Word },
     Purge { ns: usize, book: Word },
-    Pin { ns: usize, login: usize, note: Word },
-    Edit { ns: usize, login: usize, note: Word, body: Word },
+    Hire { ns: usize, name: usize, agent: Word, books: Vec<(Word, bool)> },
+    Attach { ns: usize, agent: Word, books: Vec<(Word, bool)> },
+    Write { ns: usize, agent: Word, book: Word, entry: usize, word: Word },
+    Dismiss { ns: usize, agent: Word },
+    AddKind { ns: usize, kind: usize, title: Word },
+    Pin { ns: usize, login: usize, note: Word, kind: Option<usize> },
+    Edit { ns: usize, login: usize, note: Word, body: Word, kind: Option<usize> },
     Unpin { ns: usize, login: usize, note: Word },
+    Post { ns: usize, login: usize, note: Word, to: Option<usize>, kind: Option<usize> },
+    Move { ns: usize, login: usize, note: Word, to: Option<usize>, kind: Option<usize> },
+    Strike { ns: usize, login: usize, note: Word },
+    Connect { ns: usize, login: usize, session: Word },
+    Load { ns: usize, login: usize },
+    OpenEditor { ns: usize, login: usize },
+    CloseEditor { ns: usize, login: usize },
+}
+
+/// A command as a client sends it: under a key, if it may have to be sent again, and in a session, by the word of its connecting.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub(crate) command: Command,
+    pub(crate) key: Option<u64>,
+    pub(crate) session: Option<Word>,
 }
 
 /// Their names; [`Command::name`] says of each which.
-pub(crate) const NAMES: [&str; 27] = [
+pub(crate) const NAMES: [&str; 42] = [
     "AddSpeaker",
     "RemoveSpeaker",
     "Remember",
@@ -87,6 +114,9 @@ pub(crate) const NAMES: [&str; 27] = [
     "Keep",
     "Link",
     "Unlink",
+    "Show",
+    "Hang",
+    "TakeDown",
     "DropMessage",
     "DropMemory",
     "DeleteThread",
@@ -96,9 +126,21 @@ pub(crate) const NAMES: [&str; 27] = [
     "Trash",
     "Restore",
     "Purge",
+    "Hire",
+    "Attach",
+    "Write",
+    "Dismiss",
+    "AddKind",
     "Pin",
     "Edit",
     "Unpin",
+    "Post",
+    "Move",
+    "Strike",
+    "Connect",
+    "Load",
+    "OpenEditor",
+    "CloseEditor",
 ];
 
 /// The ids that were told, by word.
@@ -106,7 +148,10 @@ pub(crate) const NAMES: [&str; 27] = [
 pub(crate) struct Ids {
     pub(crate) records: BTreeMap<Word, String>,
     pub(crate) books: BTreeMap<Word, String>,
+    pub(crate) agents: BTreeMap<Word, String>,
     pub(crate) notes: BTreeMap<Word, u64>,
+    pub(crate) sessions: BTreeMap<Word, String>,
+    pub(crate) images: BTreeMap<Word, String>,
     pub(crate) jobs: BTreeMap<Word, String>,
 }
 
@@ -129,9 +174,21 @@ impl Command {
             | Self::Trash { ns, .. }
             | Self::Restore { ns, .. }
             | Self::Purge { ns, .. }
+            | Self::Hire { ns, .. }
+            | Self::Attach { ns, .. }
+            | Self::Write { ns, .. }
+            | Self::Dismiss { ns, .. }
+            | Self::AddKind { ns, .. }
             | Self::Pin { ns, .. }
             | Self::Edit { ns, .. }
-            | Self::Unpin { ns, .. } => *ns,
+            | Self::Unpin { ns, .. }
+            | Self::Post { ns, .. }
+            | Self::Move { ns, .. }
+            | Self::Strike { ns, .. }
+            | Self::Connect { ns, .. }
+            | Self::Load { ns, .. }
+            | Self::OpenEditor { ns, .. }
+            | Self::CloseEditor { ns, .. } => *ns,
             _ => self.profile().map_or(0, |p| PROFILES[p].0),
         }
     }
@@ -153,6 +210,9 @@ impl Command {
             | Self::Keep { p, .. }
             | Self::Link { p, .. }
             | Self::Unlink { p, .. }
+            | Self::Show { p, .. }
+            | Self::Hang { p, .. }
+            | Self::TakeDown { p, .. }
             | Self::DropMessage { p, .. }
             | Self::DropMemory { p, .. }
             | Self::DeleteThread { p, .. } => Some(*p),
@@ -160,227 +220,48 @@ impl Command {
         }
     }
 
-    fn login(&self) -> Option<usize> {
+    fn is_an_administrators(&self) -> bool {
+        matches!(
+            self,
+            Self::AddKind { .. }
+                | Self::Post { .. }
+                | Self::Move { .. }
+                | Self::Strike { .. }
+                | Self::OpenEditor { .. }
+                | Self::CloseEditor { .. }
+        )
+    }
+
+    /// Who sends it; the account sends what is nobody's.
+    pub(crate) fn login(&self) -> usize {
         match self {
-            Self::Pin { login, .. } | Self::Edit { login, .. } | Self::Unpin { login, .. } => Some(*login),
-            _ => None,
+            Self::Pin { login, .. }
+            | Self::Edit { login, .. }
+            | Self::Unpin { login, .. }
+            | Self::Post { login, .. }
+            | Self::Move { login, .. }
+            | Self::Strike { login, .. }
+            | Self::Connect { login, .. }
+            | Self::Load { login, .. }
+            | Self::OpenEditor { login, .. }
+            | Self::CloseEditor { login, .. } => *login,
+            _ => ACCOUNT,
         }
-    }
-
-    fn context(&self, key: Option<u64>) -> Context {
-        let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request: format!("{self:?}").into() });
-        context(self.namespace(), self.login(), idempotency)
     }
 }
 
-pub(crate) fn context(ns: usize, login: Option<usize>, idempotency: Option<Idempotency>) -> Context {
-    let caller = Caller { user: login.map(|login| LOGINS[login].to_owned()), ..Caller::default() };
+impl Asked {
+    pub(crate) fn context(&self, ids: &Ids) -> Context {
+        let Self { command, key, session } = self;
+        let idempotency = key.map(|key| Idempotency { key: format!("key-{key}"), request: Vec::new() });
+        let session = session.map(|session| ids.sessions.get(&session).cloned().unwrap_or_default());
+        let context = context(command.namespace(), command.login(), idempotency);
+        let caller = Caller { admin: command.is_an_administrators(), session, ..context.caller };
+        Context { caller, ..context }
+    }
+}
+
+pub(crate) fn context(ns: usize, login: usize, idempotency: Option<Idempotency>) -> Context {
+    let caller = Caller { user: LOGINS[login].map(str::to_owned), ..Caller::default() };
     Context { namespace: NAMESPACES[ns].to_owned(), caller, idempotency }
-}
-
-pub(crate) fn message_id(word: Word) -> String {
-    format!("m{word}")
-}
-
-/// The id of a record, also of one that is not known: then nothing has it.
-fn record_id(ids: &Ids, word: Word) -> String {
-    ids.records.get(&word).cloned().unwrap_or_else(|| format!("r{word}"))
-}
-
-fn relation_id(source: Word, target: Word, kind: usize) -> String {
-    format!("l{source}-{target}-{kind}")
-}
-
-async fn run<V: Verb>(system: &System, context: &Context, verb: V) -> Heard {
-    let answer = verb.run(system, context).await?;
-    Ok((serde_json::to_value(answer.reply).expect("JSON"), answer.replayed))
-}
-
-fn said(role: &str, word: Word, who: Option<usize>) -> profile::Message {
-    let speaker = who.map(|who| SPEAKERS[who].to_owned());
-    profile::Message { role: role.to_owned(), content: text(word), speaker, ..Default::default() }
-}
-
-/// Sends it and waits for the answer.
-pub(crate) async fn send(system: System, command: Command, key: Option<u64>, ids: &Ids) -> Heard {
-    let context = command.context(key);
-    let (system, context) = (&system, &context);
-    let profile = command.profile().map(|p| PROFILES[p].1.to_owned()).unwrap_or_default();
-    match command {
-        Command::AddSpeaker { who, .. } => {
-            run(system, context, speaker::Add { profile, speaker: SPEAKERS[who].to_owned() }).await
-        }
-        Command::RemoveSpeaker { who, .. } => {
-            run(system, context, speaker::Remove { profile, speaker: SPEAKERS[who].to_owned() }).await
-        }
-        Command::Remember { word, session, who, days, .. } => {
-            let (content, speaker) = (text(word), who.map(|who| SPEAKERS[who].to_owned()));
-            let (session_id, ttl_days) = (session.map(|at| SESSIONS[at].to_owned()), days.map(|days| days as f64));
-            run(
-                system,
-                context,
-                profile::Remember { profile, content, session_id, speaker, ttl_days, ..Default::default() },
-            )
-            .await
-        }
-        Command::Supersede { old, word, .. } => {
-            let (memory_id, content) = (record_id(ids, old), text(word));
-            run(system, context, profile::Supersede { profile, memory_id, content, ..Default::default() }).await
-        }
-        Command::Forget { word, .. } => {
-            run(system, context, profile::Forget { profile, memory_id: record_id(ids, word) }).await
-        }
-        Command::Ingest { session, said: turns, .. } => {
-            let messages = turns.into_iter().map(|(word, who)| said("user", word, who)).collect();
-            let session_id = Some(SESSIONS[session].to_owned());
-            run(system, context, profile::Ingest { profile, messages, session_id, ..Default::default() }).await
-        }
-        Command::AddTurn { session, words, .. } => {
-            let [user, assistant] = words.map(text);
-            let session_id = Some(SESSIONS[session].to_owned());
-            run(system, context, profile::AddTurn { profile, user, assistant, session_id }).await
-        }
-        Command::DeleteSession { session, .. } => {
-            let session_id = SESSIONS[session].to_owned();
-            run(system, context, profile::DeleteSession { profile, session_id }).await
-        }
-        Command::DeleteProfile { .. } => run(system, context, profile::Delete { profile }).await,
-        Command::Retry { job, .. } => {
-            let job_id = ids.jobs.get(&job).cloned().unwrap_or_default();
-            run(system, context, job::Retry { job_id }).await
-        }
-        command @ (Command::Create { .. }
-        | Command::Save { .. }
-        | Command::ForgetEntry { .. }
-        | Command::Trash { .. }
-        | Command::Restore { .. }
-        | Command::Purge { .. }) => on_the_shelf(system, context, command, ids).await,
-        command @ (Command::Pin { .. } | Command::Edit { .. } | Command::Unpin { .. }) => {
-            of_notes(system, context, command, ids).await
-        }
-        command => in_a_thread(system, context, profile, command, ids).await,
-    }
-}
-
-async fn in_a_thread(system: &System, context: &Context, profile: String, command: Command, ids: &Ids) -> Heard {
-    let thread_id = |thread: usize| THREADS[thread].to_owned();
-    match command {
-        Command::Open { thread, .. } => {
-            let extraction = thread::ExtractionSettings { enabled: Some(false), ..Default::default() };
-            let settings = Some(thread::Settings { extraction: Some(extraction), ..Default::default() });
-            let (thread_id, nobody) = (Some(thread_id(thread)), Some(None));
-            let (user_id, agent_id) = (nobody.clone(), nobody);
-            run(
-                system,
-                context,
-                thread::Create { profile, thread_id, user_id, agent_id, settings, ..Default::default() },
-            )
-            .await
-        }
-        Command::Say { thread, words, days, .. } => {
-            let message = |word: &Word| thread::NewMessage {
-                role: "user".to_owned(),
-                content: thread::Content::Text(text(*word)),
-                id: Some(message_id(*word)),
-                ..Default::default()
-            };
-            let ttl_days = days.map(|days| OneOrEach::One(Some(days as f64)));
-            let (thread_id, messages) = (thread_id(thread), words.iter().map(message).collect());
-            run(system, context, thread::AddMessages { profile, thread_id, messages, ttl_days, ..Default::default() })
-                .await
-        }
-        Command::Keep { thread, word, days, link, .. } => {
-            let request = thread::AddMemory {
-                profile,
-                thread_id: thread_id(thread),
-                content: text(word),
-                memory_id: Some(format!("r{word}")),
-                ttl_days: days.map(|days| Some(days as f64)),
-                memory_id_to_link: link.map(|(target, _)| record_id(ids, target)),
-                link_type: link.map(|(_, kind)| KINDS[kind].to_owned()),
-                link_id: link.map(|(target, kind)| relation_id(word, target, kind)),
-                ..Default::default()
-            };
-            run(system, context, request).await
-        }
-        Command::DropMessage { thread, word, .. } => {
-            let (thread_id, message_id) = (thread_id(thread), message_id(word));
-            run(system, context, thread::DeleteMessage { profile, thread_id, message_id, ..Default::default() }).await
-        }
-        Command::DropMemory { thread, word, .. } => {
-            let (thread_id, memory_id) = (thread_id(thread), record_id(ids, word));
-            run(system, context, thread::DeleteMemory { profile, thread_id, memory_id }).await
-        }
-        Command::DeleteThread { thread, .. } => {
-            run(system, context, thread::Delete { profile, thread_id: thread_id(thread) }).await
-        }
-        command => of_links(system, context, profile, command, ids).await,
-    }
-}
-
-async fn of_links(system: &System, context: &Context, profile: String, command: Command, ids: &Ids) -> Heard {
-    let thread_id = |thread: usize| THREADS[thread].to_owned();
-    match command {
-        Command::Link { thread, source, target, kind, .. } => {
-            let request = thread::LinkRecords {
-                profile,
-                thread_id: thread_id(thread),
-                source_record_id: record_id(ids, source),
-                source_record_type: ItemType::Memory,
-                target_record_id: record_id(ids, target),
-                target_record_type: ItemType::Memory,
-                relation_type: KINDS[kind].to_owned(),
-                opposite_relation_type: None,
-                relation_id: Some(relation_id(source, target, kind)),
-                timestamp: None,
-                metadata: None,
-            };
-            run(system, context, request).await
-        }
-        Command::Unlink { thread, source, target, kind, .. } => {
-            let (thread_id, relation_id) = (thread_id(thread), Some(relation_id(source, target, kind)));
-            run(system, context, thread::DeleteRecordLink { profile, thread_id, relation_id, ..Default::default() })
-                .await
-        }
-        other => unreachable!("{other:?} is sent elsewhere"),
-    }
-}
-
-async fn on_the_shelf(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
-    let id = |book: Word| ids.books.get(&book).cloned().unwrap_or_default();
-    match command {
-        Command::Create { name, .. } => {
-            run(system, context, memory::Create { name: BOOKS[name].to_owned(), description: None }).await
-        }
-        Command::Save { name, entry, word, version, .. } => {
-            let (name, entry) = (Some(BOOKS[name].to_owned()), ENTRIES[entry].to_owned());
-            let (content, description) = (text(word), Some("how".to_owned()));
-            run(system, context, memory::Save { id: None, name, entry, content, description, version }).await
-        }
-        Command::ForgetEntry { name, entry, version, .. } => {
-            let (name, entry) = (Some(BOOKS[name].to_owned()), ENTRIES[entry].to_owned());
-            run(system, context, memory::Forget { id: None, name, entry, version }).await
-        }
-        Command::Trash { book, .. } => run(system, context, memory::Delete { id: id(book) }).await,
-        Command::Restore { book, .. } => run(system, context, trash::Restore { id: id(book) }).await,
-        Command::Purge { book, .. } => run(system, context, trash::Purge { id: id(book) }).await,
-        other => unreachable!("{other:?} is sent elsewhere"),
-    }
-}
-
-async fn of_notes(system: &System, context: &Context, command: Command, ids: &Ids) -> Heard {
-    let id = |note: Word| ids.notes.get(&note).copied().unwrap_or(u64::from(u32::MAX));
-    let body = |word: Word| Some(format!("<p>{}</p>", text(word)));
-    match command {
-        Command::Pin { note, .. } => {
-            let request = note::MemorySave { name: Some(text(note)), body: body(note), ..Default::default() };
-            run(system, context, request).await
-        }
-        Command::Edit { note, body: new, .. } => {
-            let request = note::MemorySave { id: Some(id(note)), body: body(new), ..Default::default() };
-            run(system, context, request).await
-        }
-        Command::Unpin { note, .. } => run(system, context, note::MemoryRemove { id: id(note) }).await,
-        other => unreachable!("{other:?} is sent elsewhere"),
-    }
 }

@@ -12,8 +12,8 @@ use memlog_actors::{
 use serde_json::Value;
 
 use super::{
-    command::{Command, FACT, NAMESPACES, PROFILES, Word, context, text, word_of},
-    look::{Reader, found, notes_of, shelf_of, shown},
+    command::{ACCOUNT, Asked, Command, FACT, NAMESPACES, PROFILES, Word, context, text, word_of},
+    look::{Reader, board_of, found, shelf_of, shown},
     orders::Made,
     plain::{Job, JobState, Place, World},
     plan::Call,
@@ -32,7 +32,7 @@ pub(crate) struct Moment {
 const MOMENTS_MAX: usize = 12;
 
 /// Places in an answer that must be the same when it is given again.
-const SAME: [&str; 12] = [
+const SAME: [&str; 17] = [
     "/memory/id",
     "/memory/type",
     "/memory/session_id",
@@ -42,9 +42,14 @@ const SAME: [&str; 12] = [
     "/job_id",
     "/memory_id",
     "/entry/version",
+    "/agent/id",
+    "/agent/memory_id",
     "/note/id",
     "/note/level",
     "/note/kind_key",
+    "/kind/title",
+    "/session",
+    "/image_id",
 ];
 
 /// Whether what was said there went with what was deleted: of a record whose profile is gone only the id can still be said, of a place
@@ -78,7 +83,13 @@ impl Run {
                 self.ids.jobs.extend(id("/job_id").map(|job| (words[0], job)));
             }
             Command::Create { book, .. } => self.ids.books.extend(id("/memory/id").map(|id| (*book, id))),
-            Command::Pin { note, .. } => {
+            Command::Hire { agent, .. } => {
+                self.ids.agents.extend(id("/agent/id").map(|id| (*agent, id)));
+                self.ids.books.extend(id("/agent/memory_id").map(|id| (*agent, id)));
+            }
+            Command::Hang { image, .. } => self.ids.images.extend(id("/image_id").map(|id| (*image, id))),
+            Command::Connect { session, .. } => self.ids.sessions.extend(id("/session").map(|id| (*session, id))),
+            Command::Pin { note, .. } | Command::Post { note, .. } => {
                 self.ids.notes.extend(reply.pointer("/note/id").and_then(Value::as_u64).map(|id| (*note, id)));
             }
             _ => {}
@@ -86,14 +97,20 @@ impl Run {
     }
 
     /// A repeat is answered as the first was.
-    pub(crate) fn same_as_before(&mut self, command: &Command, key: Option<u64>, reply: &Value, replayed: bool) {
-        let Some(key) = key.map(|key| (command.namespace(), key)) else { return };
+    pub(crate) fn same_as_before(&mut self, asked: &Asked, reply: &Value, replayed: bool) {
+        let command = &asked.command;
+        let Some(key) = asked.key.map(|key| (command.namespace(), key)) else { return };
         if let Some((before, then)) = self.answers.get(&key).filter(|_| replayed) {
             let since = self.deleted.iter().filter(|(left, gone)| left <= then && gone.profile() == command.profile());
             // Of what was saved the repeat tells how it stands now, if it was erased since; what is forgotten has no later.
             let status = matches!(command, Command::Forget { .. }).then_some("/memory/status");
             for at in SAME.into_iter().chain(status).filter(|at| !since.clone().any(|(_, gone)| takes(gone, at))) {
-                assert_eq!(before.pointer(at), reply.pointer(at), "{command:?} is answered otherwise at {at}");
+                assert_eq!(
+                    before.pointer(at),
+                    reply.pointer(at),
+                    "{command:?} is answered otherwise at {at}\n{}",
+                    self.trace.tail()
+                );
             }
         }
         self.answers.insert(key, (reply.clone(), self.steps));
@@ -105,7 +122,7 @@ impl Run {
         let mut spaces = BTreeSet::new();
         for one in made.iter().filter(|one| is_seen(&one.call)) {
             match &one.call {
-                Call::Client { command, .. } => {
+                Call::Client(Asked { command, .. }) => {
                     profiles.extend(command.profile());
                     spaces.extend(command.profile().is_none().then(|| command.namespace()));
                 }
@@ -135,9 +152,11 @@ impl Run {
             let mut reader = Reader { system, ids: &mut self.ids, words: &mut self.words };
             let known = self.worlds[0].shelves[ns].clone();
             let shelf = reader.shelf(ns, &known).await.expect("the shelf is read");
-            let notes = reader.notes(ns).await.expect("the notes are read");
+            let connected = self.worlds[0].notes[ns].sessions.iter().map(|(session, (login, _))| (*session, *login));
+            let connected = connected.filter(|(session, _)| reader.ids.sessions.contains_key(session)).collect();
+            let notes = reader.board(ns, &connected).await.expect("the notes are read");
             self.rule_out(
-                |world| shelf_of(&world.shelves[ns]) == shelf && notes_of(&world.notes[ns]) == notes,
+                |world| shelf_of(&world.shelves[ns]) == shelf && board_of(&world.notes[ns], &connected) == notes,
                 |world| format!("read {shelf:#?} {notes:?}\nmodel {:#?} {:?}", world.shelves[ns], world.notes[ns]),
             );
         }
@@ -188,14 +207,18 @@ impl Run {
         let (ns, name) = PROFILES[p];
         let query = format!("zq{}x", word % FACT);
         let asked = profile::Search { profile: name.to_owned(), query, limit: Some(100), ..Default::default() };
-        let hits = found(asked.run(system, &context(ns, None, None)).await).expect("searched");
+        let hits = found(asked.run(system, &context(ns, ACCOUNT, None)).await).expect("searched");
         let hits = hits.map(|it| it.memories).unwrap_or_default();
         let said = |word: Word| profile.places.values().flatten().any(|said| said.word == word && !said.gone);
         let mut told = BTreeSet::new();
         for hit in &hits {
             let content = hit.content.clone().flatten().unwrap_or_default();
             let word = word_of(&content).unwrap_or_else(|| panic!("found {content:?}"));
-            let there = if hit.item_type == ItemType::Message { said(word) } else { profile.is_valid(word) };
+            let there = match hit.item_type {
+                ItemType::Message => said(word),
+                ItemType::Image => profile.images.iter().any(|image| image.word == word),
+                _ => profile.is_valid(word),
+            };
             assert!(there, "found, and not there: {hit:?}\n{}", self.trace.tail());
             told.insert((word, hit.item_type == ItemType::Message));
         }
@@ -253,7 +276,7 @@ impl Run {
             let (mut from, mut seen) = (0, BTreeSet::new());
             loop {
                 let page = audit::Events { from_seq: Some(from), limit: Some(500), ..Default::default() };
-                let page = page.run(system, &context(ns, None, None)).await.expect("told").reply.events;
+                let page = page.run(system, &context(ns, ACCOUNT, None)).await.expect("told").reply.events;
                 let Some(last) = page.last() else { break };
                 let next = last.seq + 1;
                 for event in page {

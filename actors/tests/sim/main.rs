@@ -5,8 +5,8 @@
 //! blocks is done in line, and the log's writer has its turns from here. Ids, which are random, are compared by nothing.
 //! `MEMLOG_SIM_SEEDS` says how many seeds are run, `MEMLOG_SIM_SEED` which one alone, `MEMLOG_SIM_STEPS` how long their histories are.
 //!
-//! To add a command: a line in `command`, what it does to the plain model in `plain`, and when it is sent in `plan`; what can be read
-//! of it in `look`.
+//! To add a command: a line in `command`, how it is sent in `send`, what it does to the plain model in `plain`, and when that is in
+//! `plan`; what can be read of it in `look`.
 
 mod calls;
 mod command;
@@ -21,6 +21,7 @@ mod platter;
 mod ports;
 mod random;
 mod run;
+mod send;
 mod step;
 mod trace;
 #[path = "../proofs/world.rs"]
@@ -42,9 +43,11 @@ use trace::Tally;
 /// What runs it.
 const COMMAND: &str = "cargo test -p memlog-actors --test sim every_seed -- --nocapture";
 /// What must have happened in an ordinary run, beside every command: else it would prove less than it says.
-const HAPPENS: [&str; 13] = [
+const HAPPENS: [&str; 15] = [
     "a repeat",
     "asked again",
+    "a closed gate",
+    "an open editor",
     "a worker, Whole",
     "a worker, Twice",
     "a worker, Hold",

@@ -23,25 +23,47 @@ pub(crate) struct Made {
 pub(crate) fn explained(worlds: &[World], made: &[Made], now: i64, dead: bool) -> Vec<World> {
     let mut all: Vec<World> = Vec::new();
     for order in orders(made.len()) {
-        let mut worlds = worlds.to_vec();
+        let mut ways: Vec<Way> =
+            worlds.iter().map(|world| Way::from(world.clone(), &vec![false; made.len()], made)).collect();
         for at in order {
-            worlds = worlds.iter().flat_map(|world| after(world, &made[at], now, dead, made.len() == 1)).collect();
-            unique(&mut worlds);
+            let on = |way: &Way| -> Vec<Way> {
+                let next = after(&way.world, &made[at], way.let_in[at], now, dead, made.len() == 1);
+                next.into_iter().map(|world| Way::from(world, &way.let_in, made)).collect()
+            };
+            ways = ways.iter().flat_map(on).collect();
+            unique(&mut ways);
         }
-        all.extend(worlds);
+        all.extend(ways.into_iter().map(|way| way.world));
         unique(&mut all);
     }
     all
 }
 
-fn unique(worlds: &mut Vec<World>) {
-    let mut kept: Vec<World> = Vec::new();
-    for world in worlds.drain(..) {
-        if !kept.contains(&world) {
-            kept.push(world);
+/// A world on the way, and which calls the gate has let in until then: it is asked when a call comes, and the call's own turn may be
+/// after that of another, which closes it again.
+#[derive(PartialEq)]
+struct Way {
+    world: World,
+    let_in: Vec<bool>,
+}
+
+impl Way {
+    fn from(world: World, before: &[bool], made: &[Made]) -> Self {
+        let lets_in =
+            |one: &Made| if let Call::Client(asked) = &one.call { world.lets_in(asked).is_ok() } else { true };
+        let let_in = made.iter().zip(before).map(|(one, before)| *before || lets_in(one)).collect();
+        Self { world, let_in }
+    }
+}
+
+fn unique<T: PartialEq>(all: &mut Vec<T>) {
+    let mut kept: Vec<T> = Vec::new();
+    for one in all.drain(..) {
+        if !kept.contains(&one) {
+            kept.push(one);
         }
     }
-    *worlds = kept;
+    *all = kept;
 }
 
 fn orders(count: usize) -> Vec<Vec<usize>> {
@@ -60,23 +82,25 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(with).collect()
 }
 
-fn after(world: &World, made: &Made, now: i64, dead: bool, alone: bool) -> Vec<World> {
+fn after(world: &World, made: &Made, let_in: bool, now: i64, dead: bool, alone: bool) -> Vec<World> {
     match (&made.call, &made.answered) {
-        (Call::Client { command, key }, None) => world.whatever_came_of(command, *key, now),
-        (Call::Client { command, key }, Some(Answered::Client(heard))) => {
-            let mut next = world.clone();
-            let (outcome, replayed) = next.carry_out(command, *key, now);
-            match heard {
-                Err(Error { kind: Kind::Unavailable | Kind::Timeout, .. }) if dead => {
-                    world.whatever_came_of(command, *key, now)
-                }
-                // Shed, or what it was about went away meanwhile, perhaps only after it was done. With a key it is asked again, and
-                // says which.
-                Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(command, *key, now),
-                heard if agrees(command, &outcome, replayed, heard) => vec![next],
-                _ => Vec::new(),
+        (Call::Client(asked), None) => world.whatever_came_of(asked, let_in, now),
+        (Call::Client(asked), Some(Answered::Client(heard))) => match heard {
+            Err(Error { kind: Kind::Unavailable | Kind::Timeout, .. }) if dead => {
+                world.whatever_came_of(asked, let_in, now)
             }
-        }
+            // Shed, or what it was about went away meanwhile, perhaps only after it was done. With a key it is asked again, and says
+            // which.
+            Err(Error { kind: Kind::Unavailable, .. }) if !alone => world.whatever_came_of(asked, let_in, now),
+            heard => {
+                let refused =
+                    world.lets_in(asked).err().filter(|kind| agrees(&asked.command, &Err(*kind), false, heard));
+                let mut next = world.clone();
+                let done = let_in.then(|| next.carry_out(asked, now));
+                let done = done.filter(|(outcome, again)| agrees(&asked.command, outcome, *again, heard));
+                refused.map(|_| world.clone()).into_iter().chain(done.map(|_| next)).collect()
+            }
+        },
         (call, answered) => worked(world, call, answered.as_ref(), made.words.as_deref()),
     }
 }
@@ -105,6 +129,8 @@ fn tells(command: &Command, told: &Told, again: bool, reply: &Value) -> bool {
             (number("/accepted"), number("/duplicates")) == (Some(*accepted), Some(*duplicates))
         }
         Told::Number(at, value) => number(at) == Some(*value),
+        Told::Numbers(all) => all.iter().all(|(at, value)| number(at) == Some(*value)),
+        Told::AtFirst(at, value) => number(at).is_some_and(|told| told == *value || again && told < *value),
     }
 }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{
     calls::Kept,
-    command::{Command, Ids, Word, context},
+    command::{ACCOUNT, Asked, Command, Ids, Word, context},
     disk::{Computer, Unsynced},
     judge::Moment,
     plain::World,
@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Steps of a history, unless `MEMLOG_SIM_STEPS` says how many.
-const STEPS: usize = 80;
+const STEPS: usize = 120;
 /// Idle looks of the driver, a millisecond of simulated time each, after which a call is taken for hung.
 pub(crate) const IDLE_MAX: usize = 3_000;
 
@@ -38,7 +38,9 @@ pub(crate) struct Run {
     pub(crate) ids: Ids,
     pub(crate) words: BTreeMap<String, Word>,
     /// What was sent under a key, and when first.
-    pub(crate) sent: Vec<(Command, u64, i64)>,
+    pub(crate) sent: Vec<(Asked, i64)>,
+    /// The ids that were known when it was.
+    pub(crate) sent_with: BTreeMap<u64, Arc<Ids>>,
     pub(crate) next_word: Word,
     pub(crate) next_key: u64,
     pub(crate) kept: Vec<Kept>,
@@ -88,6 +90,7 @@ pub(crate) fn history(seed: u64) -> Trace {
         ids: Ids::default(),
         words: BTreeMap::new(),
         sent: Vec::new(),
+        sent_with: BTreeMap::new(),
         next_word: 0,
         next_key: 0,
         kept: Vec::new(),
@@ -125,7 +128,7 @@ impl Run {
             assert!(erased.iter().all(|slot| left.contains(slot)), "what was overwritten and synced came back");
             self.trace.say(format_args!("{} slots are overwritten", erased.len()));
         }
-        self.clock.forward(1_000_000);
+        self.forward(1_000_000, 1_000_000);
     }
 
     async fn life(&mut self) -> End {
@@ -223,15 +226,21 @@ impl Run {
 
     /// The clock goes on; never to where something is just ending, since a call takes some moments itself.
     fn pass(&mut self, micros: i64) {
-        self.clock.forward(micros + self.random.below(HOUR as usize) as i64);
-        let close = |now: i64, ends: &[i64]| ends.iter().any(|at| (at - now).abs() < HOUR / 30);
+        let micros = micros + self.random.below(HOUR as usize) as i64;
+        self.forward(micros, HOUR / 20);
+        self.trace.say(format_args!("the clock stands at {}", self.clock.micros() / HOUR));
+    }
+
+    /// By so much, and by a step more as long as something ends within less than that.
+    fn forward(&mut self, micros: i64, step: i64) {
+        self.clock.forward(micros);
+        let close = |now: i64, ends: &[i64]| ends.iter().any(|at| (at - now).abs() < step * 2 / 3);
         let ends: Vec<i64> = self.worlds.iter().flat_map(World::ends).collect();
         while close(self.clock.micros(), &ends) {
-            self.clock.forward(HOUR / 20);
+            self.clock.forward(step);
         }
         let now = self.clock.micros();
         self.worlds.iter_mut().for_each(|world| world.tick(now));
-        self.trace.say(format_args!("the clock stands at {}", now / HOUR));
     }
 
     /// Nobody calls, and the housekeeping has its time.
@@ -254,7 +263,8 @@ impl Run {
     }
 
     pub(crate) async fn verify(&mut self, system: &System) {
-        let verified = system.audit_verify(&context(0, None, None), audit::Verify::default()).await.expect("verified");
+        let verified =
+            system.audit_verify(&context(0, ACCOUNT, None), audit::Verify::default()).await.expect("verified");
         assert!(verified.reply.ok, "{:?}", verified.reply);
         self.trace.say(format_args!("{} events verified", verified.reply.events));
     }

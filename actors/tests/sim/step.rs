@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use super::{
     calls::{self, Answered, Kept, Worked},
-    command::{Command, Word},
+    command::{Asked, Command, Ids, Word},
     orders::{self, Made},
     plain::World,
     plan::{Call, How, Plan},
@@ -70,7 +70,8 @@ impl Run {
     /// Who was refused for want of room, of time or of what was going away just then asks again under the same key, and now is told.
     async fn ask_again(&mut self, system: &System, made: &[Made]) {
         for one in made {
-            let (Call::Client { key: Some(_), .. }, Some(Answered::Client(Err(error)))) = (&one.call, &one.answered)
+            let (Call::Client(Asked { key: Some(_), .. }), Some(Answered::Client(Err(error)))) =
+                (&one.call, &one.answered)
             else {
                 continue;
             };
@@ -112,26 +113,32 @@ impl Run {
                 }
                 (None, 2) if !self.kept.is_empty() => Call::Late(self.random.below(self.kept.len())),
                 (None, 3) if !self.sent.is_empty() => {
-                    let (command, key, at) = self.sent[self.random.below(self.sent.len())].clone();
-                    if !self.may_repeat(&command, key, at) {
+                    let (mut asked, at) = self.sent[plan.one(self.sent.len())].clone();
+                    // In another session it is another caller's.
+                    if plan.one(8) == 0 {
+                        asked.session = plan.session(&asked.command);
+                    }
+                    if !self.may_repeat(&asked, at) {
                         continue;
                     }
-                    Call::Client { command, key: Some(key) }
+                    Call::Client(asked)
                 }
                 _ => {
                     let Some(command) = plan.command() else { continue };
-                    let key = (!self.random.once_in(4)).then_some(self.next_key);
+                    let session = plan.session(&command);
+                    let reads = matches!(command, Command::Load { .. });
+                    let key = (!self.random.once_in(4) && !reads).then_some(self.next_key);
                     self.next_key += 1;
-                    Call::Client { command, key }
+                    Call::Client(Asked { command, key, session })
                 }
             };
-            if let Call::Client { command, key } = &call {
+            if let Call::Client(asked @ Asked { command, key, .. }) = &call {
                 // What says the same twice is two things without a key.
                 if (key.is_none() && calls.contains(&call)) || disturbs(&world, &calls, command) {
                     continue;
                 }
-                let new = key.filter(|key| self.sent.iter().all(|(_, other, _)| other != key));
-                self.sent.extend(new.map(|key| (command.clone(), key, self.clock.micros())));
+                let new = key.is_some() && self.sent.iter().all(|(other, _)| other.key != *key);
+                self.sent.extend(new.then(|| (asked.clone(), self.clock.micros())));
                 let deletes = matches!(
                     command,
                     Command::DeleteProfile { .. } | Command::DeleteSession { .. } | Command::DeleteThread { .. }
@@ -144,8 +151,8 @@ impl Run {
     }
 
     /// A key is known for a day; after that the same words would be said anew, which only some commands make sense of.
-    fn may_repeat(&self, command: &Command, key: u64, at: i64) -> bool {
-        let known = |world: &World| world.keys.contains_key(&(command.namespace(), key));
+    fn may_repeat(&self, Asked { command, key, .. }: &Asked, at: i64) -> bool {
+        let known = |world: &World| key.is_some_and(|key| world.keys.contains_key(&(command.namespace(), key)));
         let always =
             matches!(command, Command::AddSpeaker { .. } | Command::DeleteSession { .. } | Command::Open { .. });
         let fresh =
@@ -158,7 +165,7 @@ impl Run {
         let ids = Arc::new(self.ids.clone());
         let mut set = JoinSet::new();
         for (at, call) in calls.iter().cloned().enumerate() {
-            let (system, ids) = (system.clone(), Arc::clone(&ids));
+            let (system, ids) = (system.clone(), self.ids_of(&call, &ids));
             let kept = if let Call::Late(kept) = &call { Some(self.kept[*kept].clone()) } else { None };
             let late = self.random.below(12);
             set.spawn(async move {
@@ -193,12 +200,19 @@ impl Run {
         answers
     }
 
+    /// What is sent again is sent to the letter, whatever the words name by now; only the session may be another.
+    fn ids_of(&mut self, call: &Call, now: &Arc<Ids>) -> Arc<Ids> {
+        let Call::Client(Asked { key: Some(key), .. }) = call else { return Arc::clone(now) };
+        let first = self.sent_with.entry(*key).or_insert_with(|| Arc::clone(now));
+        Arc::new(Ids { sessions: now.sessions.clone(), ..Ids::clone(first) })
+    }
+
     /// What is learnt of ids and jobs.
     fn heard(&mut self, call: &Call, answered: Option<&Answered>) {
         match (call, answered) {
-            (Call::Client { command, key }, Some(Answered::Client(Ok((reply, replayed))))) => {
-                self.learn(command, reply);
-                self.same_as_before(command, *key, reply, *replayed);
+            (Call::Client(asked), Some(Answered::Client(Ok((reply, replayed))))) => {
+                self.learn(&asked.command, reply);
+                self.same_as_before(asked, reply, *replayed);
             }
             (Call::Worker { job, .. }, Some(Answered::Worker(worked))) => {
                 if let Worked::Did(words) | Worked::Closed(Some(words)) | Worked::Holds(_, _, words) = worked
@@ -228,7 +242,7 @@ impl Run {
         match call {
             Call::Worker { job, .. } => self.jobs.get(job).cloned().or_else(|| self.promised(job)),
             Call::Late(kept) => Some(self.kept[*kept].words.clone()),
-            Call::Client { .. } => None,
+            Call::Client(_) => None,
         }
     }
 }
@@ -259,7 +273,7 @@ fn disturbs(world: &World, calls: &[Call], command: &Command) -> bool {
         )
     };
     let others =
-        calls.iter().filter_map(|call| if let Call::Client { command, .. } = call { Some(command) } else { None });
+        calls.iter().filter_map(|call| if let Call::Client(asked) = call { Some(&asked.command) } else { None });
     let of_both = |other: &Command| {
         let both =
             (takes_away(other) && is_delicate(world, command)) || (takes_away(command) && is_delicate(world, other));

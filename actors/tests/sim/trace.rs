@@ -2,8 +2,11 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use memlog_actors::api::error::Kind;
+
 use super::{
     calls::{Answered, Worked},
+    command::Asked,
     plan::Call,
 };
 
@@ -31,8 +34,14 @@ impl Trace {
     /// A call of which it was heard that it is done.
     pub(crate) fn count_call(&mut self, call: &Call, answered: Option<&Answered>) {
         match (call, answered) {
-            (Call::Client { .. }, Some(Answered::Client(Ok((_, true))))) => self.count("a repeat"),
-            (Call::Client { command, .. }, Some(Answered::Client(Ok(_)))) => self.count(command.name()),
+            (Call::Client(_), Some(Answered::Client(Ok((_, true))))) => self.count("a repeat"),
+            (Call::Client(asked), Some(Answered::Client(Ok(_)))) => self.count(asked.command.name()),
+            (Call::Client(_), Some(Answered::Client(Err(error)))) if error.kind == Kind::CriticalUnread => {
+                self.count("a closed gate");
+            }
+            (Call::Client(_), Some(Answered::Client(Err(error)))) if error.kind == Kind::Locked => {
+                self.count("an open editor");
+            }
             (Call::Worker { how, .. }, Some(Answered::Worker(Worked::Did(_) | Worked::Holds(..)))) => {
                 self.count(&format!("a worker, {how:?}"));
             }
@@ -58,7 +67,7 @@ impl Trace {
 /// A call and what came of it.
 pub(crate) fn line(call: &Call, answered: Option<&Answered>) -> String {
     let call = match call {
-        Call::Client { command, key } => format!("{command:?} key {key:?}"),
+        Call::Client(Asked { command, key, session }) => format!("{command:?} key {key:?} session {session:?}"),
         Call::Worker { how, .. } => format!("a worker, {how:?}"),
         Call::Late(at) => format!("a late result, {at}"),
     };

@@ -21,7 +21,8 @@ impl Answered for Count {
     }
 }
 
-/// A command that answers with how many it changed, which is one.
+/// A command that answers with how many it changed, which is one, or none if that went away since it was looked up: a repeat must hear so
+/// again, and do nothing to what has its id by then.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted<C>(pub(crate) C);
 
@@ -29,8 +30,11 @@ impl<C: Command<Thread>> Command<Thread> for Counted<C> {
     type Answer = Count;
 
     fn decide(&self, state: &Thread, place: &Place, inputs: &mut dyn Inputs) -> Result<Decision<Count>, Rejection> {
-        let Decision { events, claims, listed, .. } = self.0.decide(state, place, inputs)?;
-        Ok(Decision { events, claims, listed, answer: Count(1) })
+        match self.0.decide(state, place, inputs) {
+            Ok(Decision { events, claims, listed, .. }) => Ok(Decision { events, claims, listed, answer: Count(1) }),
+            Err(Rejection::NoRecord) => Ok(Decision::nothing(Count(0))),
+            Err(other) => Err(other),
+        }
     }
 }
 
@@ -79,7 +83,24 @@ impl<C: Command<Thread>> Command<Thread> for Under<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::thread::MessageDeleted;
+    use crate::domain::{
+        record::{DeleteRecord, Remember},
+        testing::{Story, ingest, record},
+        thread::MessageDeleted,
+    };
+
+    // Two who delete the same at once: the later finds nothing left. That is an answer, kept for a repeat, and no refusal.
+    #[test]
+    fn what_went_away_under_way_is_counted_as_none() {
+        let mut given = Story::<Thread>::new();
+        given.do_(ingest("trip", &["I live in Lisbon"]));
+        let id = given.do_(Remember { open: None, record: record("Lives in Lisbon") }).record;
+        let delete = || Counted(DeleteRecord { record: id, by: memlog_events::event::ByV1::default() });
+        assert_eq!(given.do_(delete()), Count(1));
+        let before = given.names().len();
+        assert_eq!(given.do_(delete()), Count(0));
+        assert_eq!(given.names().len(), before, "nothing changed");
+    }
 
     #[test]
     fn answers_come_back_whole() {

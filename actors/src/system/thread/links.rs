@@ -198,7 +198,6 @@ impl System {
         };
         match outcome {
             Ok(outcome) => Ok(Answer::fresh(shown(outcome.answer))),
-            Err(Failure::Rejected(Rejection::NoRecord)) => Ok(Answer::fresh(LinkUpdated { updated: 0 })),
             Err(Failure::Rejected(Rejection::AlreadyLinked(id))) => Err(self.already_linked(&found, id).await?),
             Err(Failure::Taken(holder)) => Err(self.already_linked(&found, RelationId(holder.id)).await?),
             Err(failure) => Err(refused(failure)),
@@ -299,7 +298,6 @@ impl System {
         };
         let count = match outcome {
             Ok(outcome) => outcome.answer,
-            Err(Failure::Rejected(Rejection::NoRecord)) => Count(0),
             Err(Failure::Rejected(Rejection::Gone)) => return Err(no_thread(&request.thread_id)),
             Err(failure) => return Err(refused(failure)),
         };

@@ -260,7 +260,6 @@ impl System {
         };
         let count = match outcome {
             Ok(outcome) => outcome.answer,
-            Err(Failure::Rejected(Rejection::NoRecord)) => Count(0),
             Err(Failure::Rejected(Rejection::Gone)) => return Err(no_thread(&request.thread_id)),
             Err(failure) => return Err(refused(failure)),
         };

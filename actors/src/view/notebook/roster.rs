@@ -102,7 +102,7 @@ impl Roster {
         self.memories.get(&id)
     }
 
-    /// The memory that is or was an agent's own, if it is not purged.
+    /// The memory that is or was an agent's own, also when both are gone.
     pub fn own_memory(&self, agent: AgentId) -> Option<StreamId> {
         self.own.get(&agent).copied()
     }
@@ -211,6 +211,8 @@ impl Folded for Roster {
             (Facts::Trashed(e), _) => self.trash_memory(e.memory, Trashed { at: time, until: e.expires_at }),
             (Facts::Restored(e), _) => self.restore(e.memory, time),
             (Facts::Purged(e), _) => self.purge(e.memory),
+            // Which memory is its own stays known: a repeat of what made it still says so.
+            (Facts::AgentCreated(e), None) => self.own.extend([(e.agent, e.memory)]),
             (Facts::AgentCreated(e), Some(Content::AgentCreated(content))) => {
                 let instructions = content.instructions.filter(|text| !text.is_empty());
                 let instructions = instructions.map(|_| event.head.version);

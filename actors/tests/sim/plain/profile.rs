@@ -47,6 +47,15 @@ pub(crate) struct Said {
     pub(crate) gone: bool,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Image {
+    pub(crate) word: Word,
+    pub(crate) place: Place,
+    /// The message that it is part of.
+    pub(crate) message: Option<Word>,
+    expires: Option<i64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum JobState {
     Open,
@@ -69,6 +78,8 @@ pub(crate) struct Profile {
     pub(crate) records: BTreeMap<Word, Record>,
     pub(crate) places: BTreeMap<Place, Vec<Said>>,
     pub(crate) jobs: Vec<Job>,
+    /// The oldest first.
+    pub(crate) images: Vec<Image>,
     /// Source, target, kind, the oldest first.
     pub(crate) links: Vec<(Word, Word, usize)>,
 }
@@ -134,6 +145,9 @@ impl Profile {
         | Command::Keep { thread, .. }
         | Command::Link { thread, .. }
         | Command::Unlink { thread, .. }
+        | Command::Show { thread, .. }
+        | Command::Hang { thread, .. }
+        | Command::TakeDown { thread, .. }
         | Command::DropMessage { thread, .. }
         | Command::DropMemory { thread, .. }
         | Command::DeleteThread { thread, .. }) = command
@@ -143,14 +157,6 @@ impl Profile {
         let place = Place::Thread(*thread);
         let held = self.places.get_mut(&place).ok_or(Kind::NotFound)?;
         match command {
-            Command::Say { words, days, .. } => {
-                if held.iter().any(|said| !said.gone && words.contains(&said.word)) {
-                    return Err(Kind::Conflict);
-                }
-                let expires = days.map(|days| now + days * DAY);
-                words.iter().for_each(|word| self.say(place, *word, None, "user", expires));
-                Ok(Told::Done)
-            }
             Command::Keep { word, days, link, .. } => {
                 if let Some((target, _)) = link {
                     self.is_in(place, *target)?;
@@ -172,6 +178,7 @@ impl Profile {
             Command::DropMessage { word, .. } => {
                 let said = held.iter_mut().find(|said| said.word == *word && !said.gone);
                 let there = said.map(|said| said.gone = true).is_some();
+                self.images.retain(|image| image.message != Some(*word));
                 Ok(Told::Number("/deleted", there.into()))
             }
             Command::DropMemory { word, .. } => {
@@ -181,11 +188,52 @@ impl Profile {
                 }
                 Ok(Told::Number("/deleted", there.into()))
             }
-            _ => {
+            Command::DeleteThread { .. } => {
                 let messages = held.iter().filter(|said| !said.gone).count() as u64;
+                let images = self.images.iter().filter(|image| image.place == place).count() as u64;
                 self.drop_place(place);
-                Ok(Told::Number("/deleted/messages", messages))
+                Ok(Told::Numbers([("/deleted/messages", messages), ("/deleted/images", images)]))
             }
+            _ => self.said_and_shown(place, command, now),
+        }
+    }
+
+    fn said_and_shown(&mut self, place: Place, command: &Command, now: i64) -> Outcome {
+        let expires = |days: &Option<i64>| days.map(|days| now + days * DAY);
+        let held = &self.places[&place];
+        let is_said = |word: &Word| held.iter().any(|said| !said.gone && said.word == *word);
+        match command {
+            Command::Say { words, days, .. } => {
+                if words.iter().any(is_said) {
+                    return Err(Kind::Conflict);
+                }
+                words.iter().for_each(|word| self.say(place, *word, None, "user", expires(days)));
+                Ok(Told::Done)
+            }
+            Command::Show { word, image, days, .. } => {
+                if is_said(word) {
+                    return Err(Kind::Conflict);
+                }
+                self.say(place, *word, None, "user", expires(days));
+                self.images.push(Image { word: *image, place, message: Some(*word), expires: expires(days) });
+                Ok(Told::Done)
+            }
+            Command::Hang { image, days, .. } => {
+                if self.images.iter().any(|it| it.word == *image) {
+                    return Err(Kind::Conflict);
+                }
+                self.images.push(Image { word: *image, place, message: None, expires: expires(days) });
+                Ok(Told::Done)
+            }
+            Command::TakeDown { image, .. } => {
+                let at = self.images.iter().position(|it| it.word == *image && it.place == place);
+                if at.is_some_and(|at| self.images[at].message.is_some()) {
+                    return Err(Kind::Conflict);
+                }
+                let there = at.map(|at| self.images.remove(at)).is_some();
+                Ok(Told::Number("/deleted", there.into()))
+            }
+            other => unreachable!("{other:?} is carried out elsewhere"),
         }
     }
 
@@ -312,6 +360,7 @@ impl Profile {
 
     fn drop_place(&mut self, place: Place) {
         self.places.remove(&place);
+        self.images.retain(|image| image.place != place);
         let gone = self.records.iter().filter(|(_, record)| record.place == Some(place)).map(|(word, _)| *word);
         gone.collect::<Vec<_>>().into_iter().for_each(|word| self.drop_record(word));
         if let Place::Session(session) = place {
@@ -324,11 +373,13 @@ impl Profile {
         let gone = self.records.iter().filter(|(_, record)| over(record.expires)).map(|(word, _)| *word);
         gone.collect::<Vec<_>>().into_iter().for_each(|word| self.drop_record(word));
         self.places.values_mut().flatten().filter(|said| over(said.expires)).for_each(|said| said.gone = true);
+        self.images.retain(|image| !over(image.expires));
     }
 
     pub(super) fn ends(&self) -> Vec<i64> {
         let records = self.records.values().filter_map(|record| record.expires);
-        records.chain(self.places.values().flatten().filter_map(|said| said.expires)).collect()
+        let said = self.places.values().flatten().filter_map(|said| said.expires);
+        records.chain(said).chain(self.images.iter().filter_map(|image| image.expires)).collect()
     }
 
     /// A worker was given these messages.

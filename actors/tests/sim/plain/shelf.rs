@@ -1,4 +1,4 @@
-//! Notebooks with their trash, and notes.
+//! Notebooks with their trash, and the agents that read and write them.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,47 @@ use super::{
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Book {
-    pub(crate) name: usize,
+    /// An agent's own has none, and keeps none when its agent is gone.
+    pub(crate) name: Option<usize>,
     /// When it is purged.
     pub(crate) trashed: Option<i64>,
     /// The text, none once it is forgotten, and the version.
     pub(crate) entries: BTreeMap<usize, (Option<Word>, u64)>,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Agent {
+    pub(crate) name: usize,
+    /// What it reads besides its own, in order, and whether it may write there.
+    pub(crate) attached: Vec<(Word, bool)>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shelf {
     pub(crate) books: BTreeMap<Word, Book>,
+    /// By the word of the book of its own.
+    pub(crate) agents: BTreeMap<Word, Agent>,
+}
+
+impl Book {
+    fn new(name: Option<usize>) -> Self {
+        Self { name, trashed: None, entries: BTreeMap::new() }
+    }
+
+    fn save(&mut self, entry: usize, word: Word, version: Option<u64>) -> Outcome {
+        let (text, is) = self.entries.get(&entry).copied().unwrap_or_default();
+        if version.is_some_and(|seen| text.is_none() || seen != is) {
+            return Err(Kind::Conflict);
+        }
+        self.entries.insert(entry, (Some(word), is + 1));
+        Ok(Told::Number("/entry/version", is + 1))
+    }
 }
 
 impl Shelf {
     /// The one of that name.
     pub(crate) fn named(&self, name: usize) -> Option<Word> {
-        self.books.iter().find(|(_, book)| book.name == name && book.trashed.is_none()).map(|(id, _)| *id)
+        self.books.iter().find(|(_, book)| book.name == Some(name) && book.trashed.is_none()).map(|(id, _)| *id)
     }
 
     pub(super) fn apply(&mut self, command: &Command, now: i64) -> Outcome {
@@ -38,20 +63,16 @@ impl Shelf {
                 if self.named(*name).is_some() {
                     return Err(Kind::Conflict);
                 }
-                self.books.insert(*book, Book { name: *name, trashed: None, entries: BTreeMap::new() });
+                self.books.insert(*book, Book::new(Some(*name)));
                 Ok(Told::Done)
             }
             Command::Save { name, entry, word, version, .. } => {
-                let entries = self.entries(*name)?;
-                let (text, is) = entries.get(entry).copied().unwrap_or_default();
-                if version.is_some_and(|seen| text.is_none() || seen != is) {
-                    return Err(Kind::Conflict);
-                }
-                entries.insert(*entry, (Some(*word), is + 1));
-                Ok(Told::Number("/entry/version", is + 1))
+                let book = self.named(*name).ok_or(Kind::NotFound)?;
+                self.living(book)?.save(*entry, *word, *version)
             }
             Command::ForgetEntry { name, entry, version, .. } => {
-                let (text, is) = self.entries(*name)?.get_mut(entry).ok_or(Kind::NotFound)?;
+                let book = self.named(*name).ok_or(Kind::NotFound)?;
+                let (text, is) = self.living(book)?.entries.get_mut(entry).ok_or(Kind::NotFound)?;
                 text.ok_or(Kind::NotFound)?;
                 if version.is_some_and(|seen| seen != *is) {
                     return Err(Kind::Conflict);
@@ -60,13 +81,16 @@ impl Shelf {
                 Ok(Told::Done)
             }
             Command::Trash { book, .. } => {
-                let found = self.books.get_mut(book).filter(|book| book.trashed.is_none()).ok_or(Kind::NotFound)?;
-                found.trashed = Some(now + 30 * DAY);
+                self.living(*book)?;
+                if self.agents.contains_key(book) || self.is_attached(*book) {
+                    return Err(Kind::Conflict);
+                }
+                self.living(*book)?.trashed = Some(now + 30 * DAY);
                 Ok(Told::Done)
             }
             Command::Restore { book, .. } => {
                 let name = self.thrown_away(*book)?.name;
-                if self.named(name).is_some() {
+                if name.is_some_and(|name| self.named(name).is_some()) {
                     return Err(Kind::Conflict);
                 }
                 self.books.entry(*book).and_modify(|book| book.trashed = None);
@@ -77,13 +101,64 @@ impl Shelf {
                 self.books.remove(book);
                 Ok(Told::Done)
             }
+            other => self.of_agents(other, now),
+        }
+    }
+
+    fn of_agents(&mut self, command: &Command, now: i64) -> Outcome {
+        match command {
+            Command::Hire { name, agent, books, .. } => {
+                if self.agents.values().any(|it| it.name == *name) {
+                    return Err(Kind::Conflict);
+                }
+                self.may_attach(*agent, books)?;
+                self.books.insert(*agent, Book::new(None));
+                self.agents.insert(*agent, Agent { name: *name, attached: books.clone() });
+                Ok(Told::Done)
+            }
+            Command::Attach { agent, books, .. } => {
+                self.agents.get(agent).ok_or(Kind::NotFound)?;
+                self.may_attach(*agent, books)?;
+                self.agents.entry(*agent).and_modify(|it| it.attached.clone_from(books));
+                Ok(Told::Done)
+            }
+            Command::Write { agent, book, entry, word, .. } => {
+                let acts = self.agents.get(agent).ok_or(Kind::NotFound)?;
+                let writes = agent == book || acts.attached.contains(&(*book, true));
+                let found = self.living(*book)?;
+                if writes { found.save(*entry, *word, None) } else { Err(Kind::Permission) }
+            }
+            Command::Dismiss { agent, .. } => {
+                self.agents.get(agent).ok_or(Kind::NotFound)?;
+                // Another agent may attach its own.
+                if self.is_attached(*agent) {
+                    return Err(Kind::Conflict);
+                }
+                self.agents.remove(agent);
+                self.living(*agent)?.trashed = Some(now + 30 * DAY);
+                Ok(Told::Done)
+            }
             other => unreachable!("{other:?} is carried out elsewhere"),
         }
     }
 
-    fn entries(&mut self, name: usize) -> Result<&mut BTreeMap<usize, (Option<Word>, u64)>, Kind> {
-        let book = self.named(name).ok_or(Kind::NotFound)?;
-        Ok(&mut self.books.get_mut(&book).ok_or(Kind::NotFound)?.entries)
+    fn living(&mut self, book: Word) -> Result<&mut Book, Kind> {
+        self.books.get_mut(&book).filter(|book| book.trashed.is_none()).ok_or(Kind::NotFound)
+    }
+
+    /// What is there, and not the agent's own.
+    fn may_attach(&mut self, agent: Word, books: &[(Word, bool)]) -> Result<(), Kind> {
+        for (book, _) in books {
+            self.living(*book)?;
+            if *book == agent {
+                return Err(Kind::InvalidRequest);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_attached(&self, book: Word) -> bool {
+        self.agents.values().any(|agent| agent.attached.iter().any(|(attached, _)| *attached == book))
     }
 
     fn thrown_away(&self, book: Word) -> Result<&Book, Kind> {
@@ -96,33 +171,5 @@ impl Shelf {
 
     pub(super) fn ends(&self) -> Vec<i64> {
         self.books.values().filter_map(|book| book.trashed).collect()
-    }
-}
-
-/// By the word in its name: whose it is and what it says.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Notes {
-    pub(crate) notes: BTreeMap<Word, (usize, Word)>,
-}
-
-impl Notes {
-    pub(super) fn apply(&mut self, command: &Command) -> Outcome {
-        match command {
-            Command::Pin { login, note, .. } => {
-                self.notes.insert(*note, (*login, *note));
-                Ok(Told::Done)
-            }
-            Command::Edit { login, note, body, .. } => {
-                let found = self.notes.get_mut(note).filter(|(owner, _)| owner == login).ok_or(Kind::NotFound)?;
-                found.1 = *body;
-                Ok(Told::Done)
-            }
-            Command::Unpin { login, note, .. } => {
-                self.notes.get(note).filter(|(owner, _)| owner == login).ok_or(Kind::NotFound)?;
-                self.notes.remove(note);
-                Ok(Told::Done)
-            }
-            other => unreachable!("{other:?} is carried out elsewhere"),
-        }
     }
 }

@@ -1,22 +1,29 @@
 //! What can be read, in the words of the plain model.
 
+mod notes;
+mod shelf;
+
 use std::collections::BTreeMap;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use memlog_actors::{
     api::{
         Answer, AsOf, Error, Verb,
         error::Kind,
-        job, memory, note, profile,
+        job, profile,
         record::{Record, Status},
-        speaker, thread, trash,
+        speaker, thread,
     },
     system::System,
 };
 
 use super::{
-    command::{BOOKS, ENTRIES, Ids, LOGINS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
-    plain::{JobState, Notes, Place, Profile, Said, Shelf},
+    command::{ACCOUNT, Ids, PROFILES, SESSIONS, SPEAKERS, THREADS, Word, context, word_of},
+    plain::{JobState, Place, Profile, Said},
 };
+
+pub(crate) use notes::board_of;
+pub(crate) use shelf::shelf_of;
 
 /// A record as it is listed: speaker, place, successor.
 type Line = (Option<usize>, Option<Place>, Option<Word>);
@@ -29,6 +36,8 @@ pub(crate) struct Shown {
     valid: BTreeMap<Word, Line>,
     invalid: BTreeMap<Word, Line>,
     places: BTreeMap<Place, Vec<Word>>,
+    /// In order, each with the message that it is part of.
+    images: BTreeMap<Place, Vec<(Word, Option<Word>)>>,
     jobs: BTreeMap<JobState, usize>,
 }
 
@@ -42,6 +51,10 @@ pub(crate) fn shown(profile: &Profile) -> Shown {
     let mut speakers: Vec<_> = profile.speakers.iter().map(|(who, registration)| (*registration, *who)).collect();
     speakers.sort_unstable();
     let said = |held: &Vec<Said>| held.iter().filter(|said| !said.gone).map(|said| said.word).collect();
+    let images = |place: &Place| {
+        let there = profile.images.iter().filter(|image| image.place == *place);
+        there.map(|image| (image.word, image.message)).collect()
+    };
     let mut jobs = BTreeMap::new();
     profile.jobs.iter().for_each(|job| *jobs.entry(job.state).or_default() += 1);
     Shown {
@@ -50,6 +63,7 @@ pub(crate) fn shown(profile: &Profile) -> Shown {
         valid,
         invalid,
         places: profile.places.iter().map(|(place, held)| (*place, said(held))).collect(),
+        images: profile.places.keys().map(|place| (*place, images(place))).collect(),
         jobs,
     }
 }
@@ -78,7 +92,7 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     async fn read<V: Verb>(&self, ns: usize, verb: V) -> Result<Option<V::Reply>, Error> {
-        found(verb.run(self.system, &context(ns, None, None)).await)
+        found(verb.run(self.system, &context(ns, ACCOUNT, None)).await)
     }
 
     pub(crate) async fn records(
@@ -131,6 +145,46 @@ impl Reader<'_> {
         Ok(Some(lines))
     }
 
+    async fn messages(&mut self, p: usize, thread: &str) -> Result<Vec<Word>, Error> {
+        let ((ns, name), thread_id) = (PROFILES[p], thread.to_owned());
+        let all = thread::GetMessages { profile: name.to_owned(), thread_id, start: Some(0), ..Default::default() };
+        let messages = self.read(ns, all).await?.map(|it| it.messages).unwrap_or_default();
+        let mut held = Vec::new();
+        for message in messages {
+            let text = match message.content {
+                thread::Content::Text(text) => text,
+                thread::Content::Parts(parts) => {
+                    let types: Vec<_> = parts.iter().map(|part| part.part_type).collect();
+                    assert_eq!(types, [thread::PartType::Text, thread::PartType::Image], "{parts:?}");
+                    parts[0].text.clone().unwrap_or_default()
+                }
+            };
+            let word = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
+            self.words.insert(message.id, word);
+            held.push(word);
+        }
+        Ok(held)
+    }
+
+    /// Their bytes tell what is said of them.
+    async fn images(&mut self, p: usize, thread: &str) -> Result<Vec<(Word, Option<Word>)>, Error> {
+        let (ns, name) = PROFILES[p];
+        let list = thread::ListImages { profile: name.to_owned(), thread_id: thread.to_owned(), ..Default::default() };
+        let all = self.read(ns, thread::ListImages { limit: Some(None), ..list.clone() }).await?;
+        let mut images = Vec::new();
+        for it in all.into_iter().flat_map(|it| it.images) {
+            let word = word_of(&it.description.unwrap_or_default()).expect("a description has a word");
+            let one =
+                thread::ListImages { image_id: Some(it.image_id.clone()), include_bytes: Some(true), ..list.clone() };
+            let bytes = self.read(ns, one).await?.and_then(|mut it| it.images.pop()?.image).unwrap_or_default();
+            let bytes = STANDARD.decode(bytes).expect("base64");
+            assert_eq!(word_of(&String::from_utf8_lossy(&bytes)), Some(word), "other bytes");
+            self.ids.images.insert(word, it.image_id);
+            images.push((word, it.message_id.map(|id| self.words[&id])));
+        }
+        Ok(images)
+    }
+
     pub(crate) async fn profile(&mut self, p: usize) -> Result<Shown, Error> {
         let (ns, name) = PROFILES[p];
         let profile = || name.to_owned();
@@ -143,21 +197,9 @@ impl Reader<'_> {
         }
         let threads = self.read(ns, thread::List { profile: profile(), ..Default::default() }).await?;
         for it in threads.into_iter().flat_map(|it| it.threads) {
-            let all = thread::GetMessages {
-                profile: profile(),
-                thread_id: it.thread_id.clone(),
-                start: Some(0),
-                ..Default::default()
-            };
-            let messages = self.read(ns, all).await?.map(|it| it.messages).unwrap_or_default();
-            let mut held = Vec::new();
-            for message in messages {
-                let thread::Content::Text(text) = message.content else { panic!("parts where none were") };
-                let word = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
-                self.words.insert(message.id, word);
-                held.push(word);
-            }
-            shown.places.insert(place_of(&it.thread_id).expect("a known thread"), held);
+            let place = place_of(&it.thread_id).expect("a known thread");
+            shown.places.insert(place, self.messages(p, &it.thread_id).await?);
+            shown.images.insert(place, self.images(p, &it.thread_id).await?);
         }
         let jobs =
             self.read(ns, job::List { profile: Some(profile()), limit: Some(500), ..Default::default() }).await?;
@@ -171,74 +213,4 @@ impl Reader<'_> {
         }
         Ok(shown)
     }
-
-    /// The shelf as the model would have it, but for the numbers of versions that are gone.
-    pub(crate) async fn shelf(&mut self, ns: usize, known: &Shelf) -> Result<Vec<String>, Error> {
-        let mut lines = Vec::new();
-        let listed = self.read(ns, memory::List { limit: Some(500), ..Default::default() }).await?;
-        for it in listed.into_iter().flat_map(|it| it.memories) {
-            let name = BOOKS.iter().position(|name| Some(*name) == it.name.as_deref()).expect("a known name");
-            if let Some(book) = known.named(name) {
-                self.ids.books.insert(book, it.id.clone());
-            }
-            lines.push(format!("book {name}"));
-            let entries = memory::Entries { id: Some(it.id.clone()), ..Default::default() };
-            for entry in self.read(ns, entries).await?.into_iter().flat_map(|it| it.entries) {
-                let one = memory::Read { id: Some(it.id.clone()), entry: entry.name.clone(), ..Default::default() };
-                let content = self.read(ns, one).await?.and_then(|it| it.entry.content).unwrap_or_default();
-                let place = ENTRIES.iter().position(|name| *name == entry.name);
-                lines.push(format!("{name}/{place:?}: {:?} version {}", word_of(&content), entry.version));
-            }
-        }
-        let thrown = self.read(ns, trash::List { limit: Some(500), ..Default::default() }).await?;
-        for it in thrown.into_iter().flat_map(|it| it.items) {
-            let name = BOOKS.iter().position(|name| Some(*name) == it.name.as_deref());
-            lines.push(format!("thrown away {name:?}"));
-        }
-        lines.sort_unstable();
-        Ok(lines)
-    }
-
-    pub(crate) async fn notes(&mut self, ns: usize) -> Result<Vec<(Word, usize, Word)>, Error> {
-        let mut all = Vec::new();
-        for login in 0..LOGINS.len() {
-            let context = context(ns, Some(login), None);
-            let listed = found(note::MemoryList::default().run(self.system, &context).await)?;
-            let listed: Vec<_> = listed.into_iter().flat_map(|it| it.notes).collect();
-            if listed.is_empty() {
-                continue;
-            }
-            let load = note::MemoryLoad { ids: Some(listed.iter().map(|it| it.id).collect()), ..Default::default() };
-            for it in load.run(self.system, &context).await?.reply.notes {
-                let name = word_of(&it.note.name.unwrap_or_default()).expect("a note's name has a word");
-                self.ids.notes.insert(name, it.note.id);
-                all.push((name, login, word_of(&it.body.unwrap_or_default()).expect("a note's body has a word")));
-            }
-        }
-        all.sort_unstable();
-        Ok(all)
-    }
-}
-
-pub(crate) fn shelf_of(shelf: &Shelf) -> Vec<String> {
-    let mut lines = Vec::new();
-    for book in shelf.books.values() {
-        let name = book.name;
-        if book.trashed.is_some() {
-            lines.push(format!("thrown away {:?}", Some(name)));
-            continue;
-        }
-        lines.push(format!("book {name}"));
-        for (entry, (word, version)) in &book.entries {
-            if word.is_some() {
-                lines.push(format!("{name}/{:?}: {word:?} version {version}", Some(*entry)));
-            }
-        }
-    }
-    lines.sort_unstable();
-    lines
-}
-
-pub(crate) fn notes_of(notes: &Notes) -> Vec<(Word, usize, Word)> {
-    notes.notes.iter().map(|(name, (login, body))| (*name, *login, *body)).collect()
 }

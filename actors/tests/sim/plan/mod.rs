@@ -1,11 +1,11 @@
 //! What is done next: mostly what can be done, now and then what cannot, and often what was done before.
 
+mod space;
+
 use memlog_events::ids::JobId;
 
 use super::{
-    command::{
-        BOOKS, Command, ENTRIES, FACT, Ids, KINDS, LOGINS, NAMESPACES, PROFILES, SESSIONS, SPEAKERS, THREADS, Word,
-    },
+    command::{Asked, Command, FACT, Ids, KINDS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word},
     plain::{JobState, Place, Profile, World},
     random::Random,
 };
@@ -28,10 +28,7 @@ pub(crate) enum How {
 /// Somebody who calls at the system's door.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
-    Client {
-        command: Command,
-        key: Option<u64>,
-    },
+    Client(Asked),
     Worker {
         job: JobId,
         how: How,
@@ -54,7 +51,7 @@ impl Plan<'_> {
         *self.next_word
     }
 
-    fn one(&mut self, of: usize) -> usize {
+    pub(crate) fn one(&mut self, of: usize) -> usize {
         self.random.below(of)
     }
 
@@ -80,10 +77,11 @@ impl Plan<'_> {
     }
 
     pub(crate) fn command(&mut self) -> Option<Command> {
-        match self.random.weighted(&[12, 6, 4, 2]) {
+        match self.random.weighted(&[12, 6, 4, 3, 2]) {
             0 => self.of_a_profile(),
             1 => self.in_a_thread(),
             2 => self.on_the_shelf(),
+            3 => self.of_agents(),
             _ => self.of_notes(),
         }
     }
@@ -91,7 +89,7 @@ impl Plan<'_> {
     fn of_a_profile(&mut self) -> Option<Command> {
         let p = self.one(PROFILES.len());
         let profile = &self.world.profiles[p];
-        Some(match self.random.weighted(&[2, 1, 5, 2, 3, 6, 2, 1, 1, 1]) {
+        Some(match self.random.weighted(&[6, 3, 15, 6, 9, 18, 6, 3, 1, 3]) {
             0 => Command::AddSpeaker { p, who: self.one(SPEAKERS.len()) },
             1 => Command::RemoveSpeaker { p, who: self.one(SPEAKERS.len()) },
             2 => {
@@ -147,14 +145,20 @@ impl Plan<'_> {
     }
 
     fn in_a_thread(&mut self) -> Option<Command> {
-        let (p, thread) = (self.one(PROFILES.len()), self.one(THREADS.len()));
+        // The fuller of two: most of what is done needs something to do it to.
+        let some = [(); 2].map(|()| (self.one(PROFILES.len()), self.one(THREADS.len())));
+        let fullness = |(p, thread): &(usize, usize)| {
+            let records = self.world.profiles[*p].records.values();
+            records.filter(|it| it.place == Some(Place::Thread(*thread))).count()
+        };
+        let (p, thread) = some.into_iter().max_by_key(fullness)?;
         let profile = &self.world.profiles[p];
         let place = Place::Thread(thread);
         let Some(held) = profile.places.get(&place).filter(|_| !self.random.once_in(20)) else {
             return Some(Command::Open { p, thread });
         };
         let kind = self.one(KINDS.len());
-        Some(match self.random.weighted(&[3, 6, 3, 2, 2, 2, 1]) {
+        Some(match self.random.weighted(&[4, 8, 5, 3, 3, 3, 1, 4, 2, 2]) {
             0 => {
                 let words = (0..1 + self.one(2)).map(|_| self.word()).collect();
                 Command::Say { p, thread, words, days: self.days() }
@@ -181,43 +185,15 @@ impl Plan<'_> {
             }
             4 => Command::DropMessage { p, thread, word: self.random.pick(held)?.word },
             5 => Command::DropMemory { p, thread, word: self.record(profile, Some(place))? },
+            7 => Command::Show { p, thread, word: self.word(), image: self.word(), days: self.days() },
+            8 => Command::Hang { p, thread, image: self.word(), days: self.days() },
+            9 => {
+                let told = |word: &Word| self.ids.images.contains_key(word);
+                let images = profile.images.iter().filter(|image| image.place == place).map(|image| image.word);
+                let images: Vec<Word> = images.filter(told).collect();
+                Command::TakeDown { p, thread, image: *self.random.pick(&images)? }
+            }
             _ => Command::DeleteThread { p, thread },
-        })
-    }
-
-    fn on_the_shelf(&mut self) -> Option<Command> {
-        let (ns, name, entry) = (self.one(NAMESPACES.len()), self.one(BOOKS.len()), self.one(ENTRIES.len()));
-        let shelf = &self.world.shelves[ns];
-        let Some(living) = shelf.named(name).filter(|_| !self.random.once_in(10)) else {
-            return Some(Command::Create { ns, name, book: self.word() });
-        };
-        let told = |trashed: bool| -> Vec<Word> {
-            let books = shelf
-                .books
-                .iter()
-                .filter(|(id, book)| book.trashed.is_some() == trashed && self.ids.books.contains_key(*id));
-            books.map(|(id, _)| *id).collect()
-        };
-        let (there, thrown) = (told(false), told(true));
-        let is = shelf.books[&living].entries.get(&entry).map_or(1, |entry| entry.1);
-        let version = if self.random.once_in(2) { Some(is + u64::from(self.random.once_in(4))) } else { None };
-        Some(match self.random.weighted(&[6, 2, 2, 2, 1]) {
-            0 => Command::Save { ns, name, entry, word: self.word(), version },
-            1 => Command::ForgetEntry { ns, name, entry, version },
-            2 => Command::Trash { ns, book: *self.random.pick(&there)? },
-            3 => Command::Restore { ns, book: *self.random.pick(&thrown)? },
-            _ => Command::Purge { ns, book: *self.random.pick(&thrown)? },
-        })
-    }
-
-    fn of_notes(&mut self) -> Option<Command> {
-        let (ns, login) = (self.one(NAMESPACES.len()), self.one(LOGINS.len()));
-        let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
-        let told: Vec<Word> = told.copied().collect();
-        Some(match self.random.weighted(&[2, 2, 1]) {
-            1 if !told.is_empty() => Command::Edit { ns, login, note: *self.random.pick(&told)?, body: self.word() },
-            2 if !told.is_empty() => Command::Unpin { ns, login, note: *self.random.pick(&told)? },
-            _ => Command::Pin { ns, login, note: self.word() },
         })
     }
 
