@@ -76,7 +76,8 @@ async fn found_at_once(system: &System, size: usize, runs: usize) -> Result<Vec<
         both.push(began.elapsed());
         let content = found.memories.first().and_then(|memory| memory.content.clone().flatten());
         if !content.is_some_and(|content| content.contains(&word)) {
-            return Err(unmeasured("a search did not find what had just been saved"));
+            let first = found.memories.first();
+            return Err(unmeasured(format!("a search did not find what had just been saved ({word}), but {first:?}")));
         }
     }
     let (saves, both) = (Times::new(saves), Times::new(both));
