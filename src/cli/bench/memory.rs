@@ -70,7 +70,8 @@ async fn found_at_once(system: &System, size: usize, runs: usize) -> Result<Vec<
     let (mut saves, mut both) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
     for run in 0..runs {
         let word = format!("quokka{run}");
-        let content = format!("The {word} sleeps in the shed.");
+        // Words that no other has: among many of one wording the stand-in's vectors, which know no words, decide.
+        let content = format!("The {word} found burrow{run}.");
         let save = Remember { profile: PROFILE.to_owned(), content: content.clone(), ..Remember::default() };
         // All its words: by one alone, what the stand-in makes of it could outweigh it.
         let search = Search { profile: PROFILE.to_owned(), query: content, ..Search::default() };
@@ -93,7 +94,7 @@ async fn made_and_found(system: &System, size: usize, runs: usize) -> Result<Fig
     let mut times = Vec::with_capacity(runs);
     for run in 0..runs {
         let word = format!("numbat{run}");
-        let content = format!("My {word} sleeps in the shed.");
+        let content = format!("My {word} sleeps in burrow{run}.");
         let message = Message { role: "user".to_owned(), content: content.clone(), ..Message::default() };
         let ingest = Ingest {
             profile: PROFILE.to_owned(),
