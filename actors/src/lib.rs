@@ -12,6 +12,7 @@
 //! - `recall`: from a question to ranked hits, an answer, a summary; pure.
 //! - `same`: whether two statements say the same; pure.
 //! - `extract`: memories out of messages without a model; pure.
+//! - `telling`: which of several languages words tell of, for the two before; pure.
 //! - `image`: what the bytes of an image are, and whether they decode; pure.
 //! - `jobs`: the outbox, the queue, the desk and the workers of extraction.
 //! - `turns`: whose turn it is where many wait; pure.
@@ -41,5 +42,6 @@ pub mod port;
 pub mod recall;
 pub mod same;
 pub mod system;
+mod telling;
 pub mod turns;
 pub mod view;

@@ -1,8 +1,9 @@
 //! Which rules a sentence falls under: English has many, eight other languages a few, and the rest none but "keep".
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use super::lex::{self, Kind};
+use crate::telling::{Telling, Votes};
 
 /// A language that has word lists here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +67,10 @@ const SMALL: &[(Language, &[&str])] = &[
     ]),
 ];
 
-/// Which of them a word tells of, a bit for each. Every sentence is asked for each of its words.
-static TELLING: LazyLock<HashMap<&'static str, u8>> = LazyLock::new(|| {
-    let mut telling = HashMap::new();
-    for (at, (_, small)) in SMALL.iter().enumerate() {
-        small.iter().for_each(|word| *telling.entry(*word).or_default() |= 1 << at);
-    }
-    telling
-});
+static TELLING: LazyLock<Telling<&str>> =
+    LazyLock::new(|| Telling::new(SMALL.iter().map(|(_, small)| small.iter().copied())));
+/// English among them.
+const ENGLISH: usize = 0;
 
 /// By script first, then by small words. A tie goes to the first, English; no small word at all is unknown.
 pub(super) fn of(sentence: &str) -> Language {
@@ -82,30 +79,21 @@ pub(super) fn of(sentence: &str) -> Language {
     }
     let words: Vec<String> =
         lex::tokens(sentence).into_iter().filter(|token| token.kind == Kind::Word).map(|token| token.lower).collect();
-    let mut hits = [0; SMALL.len()];
-    for told in words.iter().filter_map(|word| TELLING.get(word.as_str())) {
-        hits.iter_mut().enumerate().for_each(|(at, hits)| *hits += usize::from(told >> at & 1));
-    }
-    let mut best = (Language::Unknown, 0);
-    for ((language, _), hits) in SMALL.iter().zip(hits) {
-        if hits > best.1 {
-            best = (*language, hits);
-        }
-    }
+    let mut votes = Votes::default();
+    words.iter().for_each(|word| TELLING.vote(word.as_str(), &mut votes));
+    let most = votes.most();
     // Interjections and names carry no small words; English is judged by its own lists and loses nothing else.
-    if best.1 == 0 && words.len() <= 2 && sentence.is_ascii() {
+    if most.is_none() && words.len() <= 2 && sentence.is_ascii() {
         return Language::English;
     }
     // "in", "is" and "me" stand in many languages: by themselves they tell of none.
     const SHARED: &[&str] =
         &["in", "is", "was", "me", "no", "so", "on", "an", "at", "of", "had", "her", "over", "much", "day"];
-    let english = |word: &String| {
-        !SHARED.contains(&word.as_str()) && TELLING.get(word.as_str()).is_some_and(|told| told & 1 == 1)
-    };
-    if best.0 == Language::English && words.len() >= 5 && !words.iter().any(english) {
+    let english = |word: &String| !SHARED.contains(&word.as_str()) && TELLING.tells(word.as_str(), ENGLISH);
+    if most == Some(ENGLISH) && words.len() >= 5 && !words.iter().any(english) {
         return Language::Unknown;
     }
-    best.0
+    most.map_or(Language::Unknown, |at| SMALL[at].0)
 }
 
 fn by_script(sentence: &str) -> Option<Language> {

@@ -1,12 +1,13 @@
 //! Which lists hold for a statement: by script first, then by small words.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use super::{
     english::ENGLISH,
     european::{FRENCH, GERMAN, ITALIAN, OTHER, PORTUGUESE, RUSSIAN, SPANISH},
     lists::Lists,
 };
+use crate::telling::{Telling, Votes};
 
 /// A language, as far as it is compared in a way of its own.
 #[derive(Clone, Copy, Debug)]
@@ -36,24 +37,10 @@ pub(super) enum Eastern {
 /// Languages in Latin letters; of two that fit equally well the first is meant.
 const LATIN: [&Lists; 6] = [&ENGLISH, &SPANISH, &FRENCH, &GERMAN, &PORTUGUESE, &ITALIAN];
 
-/// Which of them a word or a letter tells of, a bit for each. Every statement is asked for each of its words.
-struct Telling {
-    words: HashMap<&'static str, u8>,
-    letters: HashMap<char, u8>,
-}
-
-static TELLING: LazyLock<Telling> = LazyLock::new(|| {
-    let mut telling = Telling { words: HashMap::new(), letters: HashMap::new() };
-    for (at, lists) in LATIN.into_iter().enumerate() {
-        for word in lists.telling.iter().chain(lists.numbers.iter().map(|(number, _)| number)) {
-            *telling.words.entry(word).or_default() |= 1 << at;
-        }
-        for letter in lists.letters.chars() {
-            *telling.letters.entry(letter).or_default() |= 1 << at;
-        }
-    }
-    telling
+static WORDS: LazyLock<Telling<&str>> = LazyLock::new(|| {
+    Telling::new(LATIN.map(|lists| lists.telling.iter().chain(lists.numbers.iter().map(|(number, _)| number)).copied()))
 });
+static LETTERS: LazyLock<Telling<char>> = LazyLock::new(|| Telling::new(LATIN.map(|lists| lists.letters.chars())));
 
 /// In Latin letters the one with most small words and letters of its own, the first of several; none at all is a language without lists.
 pub(super) fn of(text: &str) -> Language {
@@ -64,19 +51,10 @@ pub(super) fn of(text: &str) -> Language {
     }
     let lower = text.to_lowercase().replace('’', "'");
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').flat_map(|word| [word, front(word)]);
-    let words = words.filter_map(|word| TELLING.words.get(word));
-    let letters = lower.chars().filter(|c| !c.is_ascii()).filter_map(|c| TELLING.letters.get(&c));
-    let mut hits = [0; LATIN.len()];
-    for told in words.chain(letters) {
-        hits.iter_mut().enumerate().for_each(|(at, hits)| *hits += usize::from(told >> at & 1));
-    }
-    let mut best: (&'static Lists, usize) = (&OTHER, 0);
-    for (lists, hits) in LATIN.into_iter().zip(hits) {
-        if hits > best.1 {
-            best = (lists, hits);
-        }
-    }
-    Language::Alphabetic(best.0)
+    let mut votes = Votes::default();
+    words.for_each(|word| WORDS.vote(word, &mut votes));
+    lower.chars().filter(|c| !c.is_ascii()).for_each(|c| LETTERS.vote(&c, &mut votes));
+    Language::Alphabetic(votes.most().map_or(&OTHER, |at| LATIN[at]))
 }
 
 /// One that its script tells.

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) struct Lists {
     pub(super) name: &'static str,
-    /// Letters that tell the language.
+    /// Letters that tell the language, none of them ASCII.
     pub(super) letters: &'static str,
     /// Small words that tell it.
     pub(super) telling: &'static [&'static str],

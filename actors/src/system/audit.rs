@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use memlog_events::{
     event::{Content, Facts, KINDS},
-    ids::{Position, Scope, Version},
+    ids::{Position, Scope},
     log::{Log, Report, Sealed, Stored},
 };
 use uuid::Uuid;
 
 use super::{
     System,
-    lookup::{broken, lock, panicked},
+    lookup::{broken, first_of_scope, lock, namespace_begun, panicked},
     validate,
 };
 use crate::{
@@ -69,20 +69,15 @@ impl Names<'_> {
         if let Some(known) = self.known.get(&scope) {
             return Ok(known.clone());
         }
-        let key = memlog_events::ids::StreamKey { stream: scope.own_stream(), ..event.head.key };
-        let first = self.log.at(key, Version(1)).map_err(broken)?;
-        let found = match first {
-            Some(first) => match &first.facts {
-                Facts::ProfileCreated(e) if e.namespace == self.namespace => {
-                    match self.log.open_content(&first).map_err(broken)? {
-                        Sealed::Open(Content::ProfileCreated(content)) => Known::Profile(Some(content.name)),
-                        _ => Known::Profile(None),
-                    }
-                }
-                Facts::RegistryCreated(e) if e.namespace == self.namespace => Known::Registry,
-                _ => Known::Foreign,
-            },
+        let first = first_of_scope(self.log, event).map_err(broken)?;
+        let own = first.filter(|first| namespace_begun(&first.facts) == Some(self.namespace));
+        let found = match own {
             None => Known::Foreign,
+            Some(first) => match (&first.facts, self.log.open_content(&first).map_err(broken)?) {
+                (_, Sealed::Open(Content::ProfileCreated(content))) => Known::Profile(Some(content.name)),
+                (Facts::ProfileCreated(_), _) => Known::Profile(None),
+                _ => Known::Registry,
+            },
         };
         self.known.insert(scope, found.clone());
         Ok(found)

@@ -17,7 +17,7 @@ use memlog_events::{
 };
 use tokio::sync::watch;
 
-use super::System;
+use super::{System, lookup::first_of_scope};
 use crate::api::Time;
 
 /// One event for the change feed, without content.
@@ -191,8 +191,7 @@ impl Feed {
             return Ok(Some(known.clone()));
         }
         let inner = &self.system.inner;
-        let key = StreamKey { stream: scope.own_stream(), ..event.head.key };
-        let found = match inner.environment.log.at(key, Version(1))? {
+        let found = match first_of_scope(&inner.environment.log, event)? {
             Some(first) => match (&first.facts, inner.environment.log.open_content(&first)?) {
                 (_, Sealed::Open(Content::ProfileCreated(content))) => Some(content.namespace),
                 (_, Sealed::Open(Content::RegistryCreated(content))) => Some(content.namespace),

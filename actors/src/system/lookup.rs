@@ -4,8 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memlog_events::{
     batch::Holder,
-    event::ByV1,
-    ids::{Digest, PARTITIONS, Partition, Scope, StreamId, StreamKey},
+    event::{ByV1, Facts},
+    ids::{Digest, PARTITIONS, Partition, Scope, StreamId, StreamKey, Version},
+    log::{self, Log, Stored},
 };
 use uuid::Uuid;
 
@@ -19,6 +20,21 @@ use crate::{
 /// Locks, also after a panic elsewhere: what these locks guard is whole between statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The event that an event's scope began with. It tells whose the scope is.
+pub(crate) fn first_of_scope(log: &Log, event: &Stored) -> Result<Option<Stored>, log::Error> {
+    let key = event.head.key;
+    log.at(StreamKey { stream: key.scope.own_stream(), ..key }, Version(1))
+}
+
+/// The digest of the namespace in which a scope began with this.
+pub(crate) fn namespace_begun(first: &Facts) -> Option<[u8; 16]> {
+    match first {
+        Facts::ProfileCreated(e) => Some(e.namespace),
+        Facts::RegistryCreated(e) => Some(e.namespace),
+        _ => None,
+    }
 }
 
 /// The place of a stream whose name is held.

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use memlog_events::{
-    event::Facts,
-    ids::{Position, Scope, StreamKey, Version},
+    ids::{Position, Scope},
     log::{Error, Log, Stored},
 };
+
+use super::lookup::{first_of_scope, namespace_begun};
 
 /// Events read at once.
 const PAGE_EVENTS: usize = 1_000;
@@ -52,12 +53,7 @@ impl Tally {
         if let Some(known) = self.known.get(&scope) {
             return Ok(*known);
         }
-        let first = log.at(StreamKey { stream: scope.own_stream(), ..event.head.key }, Version(1))?;
-        let found = first.and_then(|first| match first.facts {
-            Facts::ProfileCreated(e) => Some(e.namespace),
-            Facts::RegistryCreated(e) => Some(e.namespace),
-            _ => None,
-        });
+        let found = first_of_scope(log, event)?.and_then(|first| namespace_begun(&first.facts));
         if self.known.len() >= KNOWN_MAX {
             self.known.clear();
         }

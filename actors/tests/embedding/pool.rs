@@ -2,7 +2,10 @@
 //! a question is refused by name.
 
 use memlog_actors::{
-    api::error::Kind,
+    api::{
+        error::Kind,
+        profile::{Recall, ThinkingLevel},
+    },
     port::Purpose::{Passage, Query},
     system::System,
 };
@@ -133,5 +136,33 @@ async fn a_question_is_embedded_once() {
     assert_eq!(ask("ann").await.0, 0);
     world.clock.forward(601);
     assert_eq!(ask("ann").await.0, 1, "it was forgotten");
+    system.stop().await;
+}
+
+// The whole has an answer without its parts, so that a model which is too slow for them takes nothing from it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_of_a_question_never_fails_it() {
+    let (mut world, model) = (World::new(1), Letters::new(7));
+    world.limits.embed_wait_ms_max = 300;
+    let system = world.start(Some(&model)).await;
+    say(&system, "ann", "The cat is called Miso").await;
+    assert_eq!(mode(&system, question("ann", "what?")).await, "hybrid");
+    model.shut();
+    let asked = Recall {
+        profile: "ann".to_owned(),
+        query: "What is the cat called and where does it sleep?".to_owned(),
+        thinking_level: Some(ThinkingLevel::High),
+        ..Recall::default()
+    };
+    let asking = tokio::spawn({
+        let system = system.clone();
+        async move { system.profile_recall(&acme(), asked).await }
+    });
+    until("the question", || model.begun() == [Query]).await;
+    model.allow(Query);
+    let told = asking.await.expect("whole").expect("answered without its parts").reply;
+    assert_eq!((told.count, told.mode.as_str()), (1, "hybrid"));
+    assert_eq!(model.begun(), [Query, Query], "a part was asked for");
+    model.open();
     system.stop().await;
 }

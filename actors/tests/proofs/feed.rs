@@ -7,6 +7,11 @@ use memlog_actors::{
     system::{Change, Feed},
 };
 
+use memlog_events::{
+    ids::Position,
+    log::{Log, Options},
+};
+
 use crate::world::{World, acme, remember};
 
 /// A feed that has more to tell does so long before this.
@@ -74,6 +79,30 @@ async fn after_an_orderly_end_nothing_is_told_twice() {
     let mut feed = system.feed();
     system.profile_remember(&acme(), remember("The dentist is on 14 June.")).await.expect("stored");
     assert!(next(&mut feed).await.seq > head);
+    drop(feed);
+    system.stop().await;
+}
+
+/// A folder of a version that kept a checkpoint and noted no beginning goes on where that feed stood.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_checkpoint_of_an_earlier_version_is_gone_on_from() {
+    let world = World::new();
+    let system = world.start().await;
+    for text in ["The ferns need water.", "The kiln is on.", "The boat is red."] {
+        system.profile_remember(&acme(), remember(text)).await.expect("stored");
+    }
+    let head = system.health().seq;
+    let system = {
+        system.stop().await;
+        drop(system);
+        let log = Log::open(Options::new(world.folder.path())).expect("opened");
+        log.set_checkpoint("feed", Position(head - 1)).expect("set");
+        log.close();
+        drop(log);
+        world.start().await
+    };
+    let mut feed = system.feed();
+    assert_eq!(next(&mut feed).await.seq, head);
     drop(feed);
     system.stop().await;
 }

@@ -1,6 +1,6 @@
 //! What is made of conversations, and what answers once a part of it was corrected.
 
-use memlog_actors::{api::record::Record, system::System};
+use memlog_actors::api::record::Record;
 
 use super::*;
 

@@ -5,11 +5,12 @@ mod conversations;
 #[allow(dead_code, reason = "shared with the proofs, which use the rest")]
 mod world;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use memlog_actors::{
     api::{AsOf, Context, Idempotency, Said, audit, error::Kind, job, profile::*, speaker},
     extract::Local,
+    system::System,
 };
 use world::{DAY_MICROS, Letters, World, acme, message};
 
@@ -267,11 +268,11 @@ async fn what_is_counted_is_what_is_told() {
     let world = reading();
     let system = world.start().await;
     let other = Context { namespace: "globex".to_owned(), ..Context::default() };
-    let judge = async |system: &memlog_actors::system::System, context: &Context, profiles: u64| {
+    let judge = async |system: &System, context: &Context, profiles: u64| {
         let told = system.audit_events(context, audit::Events { limit: Some(500), ..audit::Events::default() });
         let told = told.await.expect("told").reply.events;
         let counted = system.audit_stats(context, audit::Stats::default()).await.expect("counted").reply;
-        let mut by_type = std::collections::BTreeMap::<String, u64>::new();
+        let mut by_type = BTreeMap::<String, u64>::new();
         told.iter().for_each(|event| *by_type.entry(event.event_type.clone()).or_default() += 1);
         assert_eq!((counted.events, &counted.by_type), (told.len() as u64, &by_type));
         assert_eq!((counted.profiles, counted.head.seq), (profiles, system.health().seq));

@@ -8,6 +8,7 @@ use memlog::{
 use memlog_actors::api::{
     AsOf,
     audit::Verify,
+    error::Kind,
     job,
     profile::*,
     record::{ItemType, Record},
@@ -101,6 +102,17 @@ async fn a_model_takes_a_question_apart() {
         assert_eq!(found(level).await, (true, true));
     }
     assert_eq!(world.llm.calls_of("questions").len(), before.len() + 2, "low asks nobody");
+    // A filter that means nothing is refused before anybody is asked.
+    let before = world.llm.calls_of("questions").len();
+    let wrong = Recall {
+        profile: ALICE.to_owned(),
+        query: "Which sibling of Tom is older?".to_owned(),
+        thinking_level: Some(ThinkingLevel::High),
+        metadata_filter: json!({ "kind": { "$like": 7 } }).as_object().cloned(),
+        ..Recall::default()
+    };
+    assert_eq!(system.profile_recall(&acme(), wrong).await.expect_err("refused").kind, Kind::InvalidRequest);
+    assert_eq!(world.llm.calls_of("questions").len(), before);
     // What cannot be asked is no part.
     parts(json!(["?"]));
     assert_eq!(found(ThinkingLevel::High).await, (false, false));

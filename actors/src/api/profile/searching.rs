@@ -13,12 +13,12 @@ use crate::api::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingLevel {
-    /// The nearest candidates.
+    /// One reading of the question, in milliseconds.
     #[default]
     Low,
-    /// More.
+    /// A second one by its meaning, its parts, and what the first hits are linked to and tell of; a language model, if there is one.
     Medium,
-    /// Most, and slowest.
+    /// The same, and the first reading looks for several answers rather than one.
     High,
 }
 
