@@ -46,10 +46,11 @@ pub(super) async fn live(seed: u64, rounds: usize, tally: &mut Tally) -> bool {
         world.ask(llm);
     }
     eprintln!("folder: MEMLOG_CRASH_SEED={seed}{}", if llm.is_some() { ", with a language model" } else { "" });
+    // Listens before there is anything to tell: what was told before a first round that ends in order is not told again.
+    let story = Story::new(world.nats().client().await).await;
     let mut served = world.serve().await;
     races::open(&served).await;
     send(&served.client(0), &Said::new("profile.get", vec![], json!({ "profile": SHARED }))).await.unwrap();
-    let story = Story::new(world.nats().client().await).await;
     let hands = (0..HANDS).map(Hand::new).collect();
     let places: Vec<PathBuf> = [world.stores(), vec![world.log()]].concat();
     let mut folder = Folder {
