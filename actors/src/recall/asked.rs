@@ -6,7 +6,7 @@ use std::{cmp::Reverse, collections::BTreeSet};
 use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::says::Says;
+use super::offers::Offers;
 use crate::extract::dates;
 
 /// What would answer.
@@ -86,11 +86,11 @@ impl Wanted {
         found.min_by_key(|(place, _)| *place).map_or(Self::What, |(_, kind)| kind)
     }
 
-    /// Whether a text that says so much may offer what is wanted.
-    pub(super) fn is_offered_by(self, says: Says) -> bool {
+    /// Whether a text may offer what is wanted; `offers` is asked only if that depends on it.
+    pub(super) fn is_offered_by(self, offers: impl FnOnce() -> Offers) -> bool {
         match self {
-            Self::When => says.dated,
-            Self::HowMany => says.counts,
+            Self::When => offers().dated,
+            Self::HowMany => offers().counts,
             Self::Who | Self::Where | Self::Why | Self::What => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::says::Says;
+use super::offers::Offers;
 
 /// A document that was found, and how well it matches; greater is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Doc {
     pub speaker: Option<u32>,
     /// When it happened, if that is known, else when it was said.
     pub at: Timestamp,
-    /// What the text has to offer.
-    pub says: Says,
+    /// The text ends in a question.
+    pub asks: bool,
     /// Its length in terms.
     pub terms: u32,
     /// For a record: the messages that it was made from.
@@ -56,6 +56,9 @@ pub trait Corpus {
 
     /// What these documents say, in their order; one that says nothing, or cannot be read now, is left out.
     fn texts(&self, docs: &[u32]) -> Vec<String>;
+
+    /// What a document's text has to offer to who wants a date or a number; nothing, if it cannot be read now.
+    fn offers(&self, doc: u32) -> Offers;
 
     /// How rare a word is among the documents.
     fn rarity(&self, word: &str) -> f32;

@@ -13,10 +13,10 @@ pub mod card;
 mod clause;
 mod corpus;
 mod fold;
+mod offers;
 mod parts;
 mod question;
 mod rank;
-mod says;
 mod structure;
 pub mod summary;
 #[cfg(test)]
@@ -28,10 +28,10 @@ mod words;
 
 pub use clause::Relative;
 pub use corpus::{Corpus, Doc, Hit};
+pub use offers::Offers;
 pub use parts::parts;
 pub use question::{DateSpan, Precision, Question, matter};
 pub use rank::{Breadth, among_parts, rank};
-pub use says::Says;
 pub(crate) use words::sentences;
 pub use words::{asks, one_line};
 

@@ -22,7 +22,7 @@ pub(super) fn scores(
 ) -> BTreeMap<u32, f32> {
     let named = question.named_alone(&corpus.speakers());
     let assistant = if question.addresses_assistant() { 0.0 } else { ASSISTANT };
-    offer(question, candidates);
+    offer(question, corpus, candidates);
     let best = best_by_thread(candidates);
     let mut scores = BTreeMap::new();
     let mut supported = Vec::new();
@@ -48,12 +48,11 @@ pub(super) fn scores(
 }
 
 /// What each text is worth by its kind: a question answers nothing, and a date or a number is what some questions want.
-fn offer(question: &Question, candidates: &mut Candidates) {
+fn offer(question: &Question, corpus: &impl Corpus, candidates: &mut Candidates) {
     let wanted = Wanted::of(&question.text);
-    for candidate in candidates.values_mut() {
-        let says = candidate.facts.says;
-        candidate.text += if says.asks { ASKS } else { 0.0 };
-        candidate.text += if wanted.is_offered_by(says) { OFFERS } else { 0.0 };
+    for (doc, candidate) in candidates.iter_mut() {
+        candidate.text += if candidate.facts.asks { ASKS } else { 0.0 };
+        candidate.text += if wanted.is_offered_by(|| corpus.offers(*doc)) { OFFERS } else { 0.0 };
     }
 }
 
@@ -62,7 +61,7 @@ fn neighbours(doc: u32, corpus: &impl Corpus, candidates: &Candidates) -> f32 {
     let at = |offset| corpus.beside(doc, offset).and_then(|other| candidates.get(&other)).filter(|other| other.matches);
     let share = |weight: f32, other: &Candidate| weight * other.text.max(0.0);
     let before = at(-1).map_or(0.0, |turn| {
-        let asks = if turn.facts.says.asks { TURN_BEFORE_ASKS } else { 0.0 };
+        let asks = if turn.facts.asks { TURN_BEFORE_ASKS } else { 0.0 };
         share(TURN_BEFORE + asks, turn)
     });
     let after = at(1).map_or(0.0, |turn| share(TURN_AFTER, turn));

@@ -27,8 +27,7 @@ impl Toy {
 
     fn add(&mut self, doc: Doc, text: &str) -> u32 {
         let terms = crate::view::keyword::analyse::terms(text).len() as u32;
-        let says = Says::of(text, crate::extract::dates::day_of(doc.at));
-        self.docs.push(Doc { says, terms, ..doc });
+        self.docs.push(Doc { asks: asks(text), terms, ..doc });
         self.texts.push(text.to_owned());
         self.cosines.push(None);
         self.docs.len() as u32 - 1
@@ -41,7 +40,7 @@ impl Toy {
             from_assistant: false,
             speaker: Some(speaker),
             at: at(day),
-            says: Says::default(),
+            asks: false,
             terms: 0,
             sources: vec![],
         };
@@ -115,6 +114,11 @@ impl Corpus for Toy {
 
     fn texts(&self, docs: &[u32]) -> Vec<String> {
         docs.iter().map(|doc| self.texts[*doc as usize].clone()).collect()
+    }
+
+    fn offers(&self, doc: u32) -> Offers {
+        let day = crate::extract::dates::day_of(self.docs[doc as usize].at);
+        Offers::of(&self.texts[doc as usize], day)
     }
 
     fn rarity(&self, word: &str) -> f32 {
@@ -422,6 +426,9 @@ fn a_document_that_is_gone_has_no_influence() {
         }
         fn texts(&self, docs: &[u32]) -> Vec<String> {
             self.0.texts(docs)
+        }
+        fn offers(&self, doc: u32) -> Offers {
+            self.0.offers(doc)
         }
         fn rarity(&self, word: &str) -> f32 {
             self.0.rarity(word)

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use memlog_events::{
     code::RoleCode,
     ids::{MessageId, Micros, SpeakerId},
+    log::Log,
 };
 use serde_json::{Map, Value};
 
@@ -18,18 +19,36 @@ use super::{
 };
 use crate::{
     api::{Error, record::ItemType},
+    domain::Place,
     limits::LINKED_DEFAULT,
-    recall::{Corpus, Doc as RankedDoc, Hit, matter},
+    recall::{Corpus, Doc as RankedDoc, Hit, Offers, matter},
     view::{
         State,
         catalog::{self, Fields},
+        indexed::{content_of, words_of},
         keyword::Terms,
         vector::PreparedQuery,
     },
 };
 
-/// Reads what a document of these views says.
-pub(super) type Texts<'a> = &'a dyn Fn(&State, u32) -> Option<String>;
+/// Reads what documents of a profile say.
+#[derive(Clone)]
+pub(crate) struct Texts {
+    log: Log,
+    place: Place,
+}
+
+impl Texts {
+    pub(super) fn new(log: Log, place: Place) -> Self {
+        Self { log, place }
+    }
+
+    /// One that cannot be read now leads nowhere; the question is answered without it.
+    fn of(&self, state: &State, it: &catalog::Doc) -> Option<String> {
+        let content = content_of(&self.log, &self.place, &state.catalog, it).ok()??;
+        words_of(&content).map(str::to_owned)
+    }
+}
 
 /// A profile's views with one question and one filter bound in.
 #[derive(Clone)]
@@ -45,14 +64,14 @@ pub(super) struct Bound<'a> {
     speaker: Option<SpeakerId>,
     within: Within,
     filter: &'a Filter,
-    texts: Texts<'a>,
+    texts: &'a Texts,
     speakers: HashMap<SpeakerId, u32>,
     /// Objects of metadata, by where they lie, that the filter was tried on already: many documents have the same.
     tried: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'a> Bound<'a> {
-    pub(super) fn new(state: &'a State, asked: &Prepared, filter: &'a Filter, texts: Texts<'a>) -> Result<Self, Error> {
+    pub(super) fn new(state: &'a State, asked: &'a Prepared, filter: &'a Filter) -> Result<Self, Error> {
         let speaker = filter.speaker.as_deref().map(|name| filtered(state, name)).transpose()?;
         let vector = asked.vector.as_deref();
         let registered = state.catalog.speakers().enumerate().map(|(at, speaker)| (speaker.id, at as u32));
@@ -66,7 +85,7 @@ impl<'a> Bound<'a> {
             speaker,
             within: Within::new(&state.catalog, &filter.scope),
             filter,
-            texts,
+            texts: &asked.texts,
             speakers: registered.collect(),
             tried: RefCell::default(),
         })
@@ -106,7 +125,7 @@ impl Corpus for Bound<'_> {
                 || (it.speaker.is_none() && it.role == RoleCode::ASSISTANT),
             speaker: it.speaker.and_then(|id| self.speakers.get(&id)).copied(),
             at: Timestamp::from_microsecond(it.when().0).unwrap_or_default(),
-            says: it.says,
+            asks: it.asks,
             terms: self.state.keyword.length(doc),
             // What an image shows stands beside what its message says, not in its place.
             sources: if is_record(it) { messages_behind(self.state, doc) } else { Vec::new() },
@@ -133,7 +152,13 @@ impl Corpus for Bound<'_> {
     }
 
     fn texts(&self, docs: &[u32]) -> Vec<String> {
-        docs.iter().filter_map(|doc| (self.texts)(self.state, *doc)).collect()
+        let visible = docs.iter().filter_map(|doc| self.state.catalog.visible(*doc, self.now));
+        visible.filter_map(|it| self.texts.of(self.state, it)).collect()
+    }
+
+    fn offers(&self, doc: u32) -> Offers {
+        let it = self.state.catalog.visible(doc, self.now);
+        it.map(|it| it.offers(|| self.texts.of(self.state, it))).unwrap_or_default()
     }
 
     fn rarity(&self, word: &str) -> f32 {

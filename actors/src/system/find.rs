@@ -13,7 +13,6 @@ use super::{
     bound::{Bound, Texts},
     lookup::{RETRY_MS, panicked},
     past::{Moment, Seen, not_embedded},
-    records::Shown,
     validate,
 };
 use crate::{
@@ -153,6 +152,7 @@ pub(crate) struct Prepared {
     /// Whether the model has learnt its language.
     pub(super) reads: bool,
     pub(super) now: Micros,
+    pub(super) texts: Texts,
 }
 
 impl Prepared {
@@ -161,15 +161,9 @@ impl Prepared {
         if self.vector.is_some() { "hybrid" } else { "keyword" }
     }
 
-    /// No question: nothing answers it.
-    pub(crate) fn of_nothing(now: Micros) -> Self {
-        let question = Question { text: String::new(), dates: Vec::new() };
-        Self { question, vector: None, floor: f32::INFINITY, reads: true, now }
-    }
-
     /// The newest that the filter lets through, whether they answer or not; without a score.
     pub(crate) fn newest(&self, state: &State, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
-        let bound = Bound::new(state, self, filter, &unread)?;
+        let bound = Bound::new(state, self, filter)?;
         let types = |it: &Doc| filter.types.as_ref().is_none_or(|types| types.contains(&it.item));
         let docs = state.catalog.docs().filter(|(doc, it)| types(it) && bound.admits(*doc));
         let mut docs: Vec<_> = docs.map(|(doc, it)| (it.created_at, doc)).collect();
@@ -177,7 +171,8 @@ impl Prepared {
         Ok(docs.into_iter().take(limit).map(|(_, doc)| Hit { doc, score: 0.0 }).collect())
     }
 
-    /// The best that the filter lets through, best first. CPU-bound.
+    /// The best that the filter lets through, best first. CPU-bound, but that some of what is found is read: for more thought, and where
+    /// a date or a number is wanted.
     pub(crate) fn best(
         &self,
         state: &State,
@@ -185,10 +180,10 @@ impl Prepared {
         breadth: Breadth,
         limit: usize,
     ) -> Result<Vec<Hit>, Error> {
-        self.best_with(&[], state, filter, breadth, limit, &unread)
+        self.best_with(&[], state, filter, breadth, limit)
     }
 
-    /// The same, with the best of its parts among them; with more thought some of what is found is read. CPU-bound, but for that.
+    /// The same, with the best of its parts among them.
     fn best_with(
         &self,
         parts: &[Prepared],
@@ -196,9 +191,8 @@ impl Prepared {
         filter: &Filter,
         breadth: Breadth,
         limit: usize,
-        texts: Texts<'_>,
     ) -> Result<Vec<Hit>, Error> {
-        let bound = Bound::new(state, self, filter, texts)?;
+        let bound = Bound::new(state, self, filter)?;
         let mut hits = rank(&self.question, &bound, breadth);
         if !parts.is_empty() {
             let best = |part: &Prepared| part.best(state, filter, Breadth::for_page(limit), limit);
@@ -208,11 +202,6 @@ impl Prepared {
         hits.truncate(limit);
         Ok(hits)
     }
-}
-
-/// For who reads nothing.
-fn unread(_: &State, _: u32) -> Option<String> {
-    None
 }
 
 impl System {
@@ -275,16 +264,10 @@ impl System {
         prepared.question.dates.extend(&times);
         let mut parts = self.prepared_parts(&seen, &asked, deadline).await;
         parts.iter_mut().for_each(|part| part.question.dates.extend(&times));
-        let (mode, system) = (prepared.mode(), self.clone());
+        let mode = prepared.mode();
         let ranked = crate::blocking::run(move || {
-            let (Seen::Present(views) | Seen::Past(views)) = &seen;
-            // A text that cannot be read now leads nowhere; the question is answered without it.
-            let texts = |state: &State, doc: u32| {
-                let record = system.record(&views.place, state, doc, Shown::WithContent, prepared.now).ok()??;
-                record.content?
-            };
             let found = seen.read(|state| {
-                let hits = prepared.best_with(&parts, state, &asked.filter, asked.breadth, asked.limit, &texts)?;
+                let hits = prepared.best_with(&parts, state, &asked.filter, asked.breadth, asked.limit)?;
                 Ok::<_, Error>((hits, state.catalog.position.0))
             });
             found.map(|(hits, position)| Answered { seen, hits, seq: position.max(promised), mode, query: asked.query })
@@ -318,7 +301,19 @@ impl System {
         let reads = floor.is_none_or(|embed| embed.embedder().reads(query));
         let floor = floor.map_or(f32::INFINITY, |embed| embed.embedder().cosine_floor());
         let question = Question { text: query.to_owned(), dates: self.dates(query, reference) };
-        Ok(Prepared { question, vector, floor, reads, now: self.now() })
+        Ok(Prepared { question, vector, floor, reads, now: self.now(), texts: self.texts(seen) })
+    }
+
+    /// No question: nothing answers it.
+    pub(crate) fn prepared_for_nothing(&self, seen: &Seen) -> Prepared {
+        let question = Question { text: String::new(), dates: Vec::new() };
+        let (now, texts) = (self.now(), self.texts(seen));
+        Prepared { question, vector: None, floor: f32::INFINITY, reads: true, now, texts }
+    }
+
+    fn texts(&self, seen: &Seen) -> Texts {
+        let (Seen::Present(views) | Seen::Past(views)) = seen;
+        Texts::new(self.inner.environment.log.clone(), views.place)
     }
 
     /// The query's vector, once the views have all the vectors they are waiting for; none without a model, nor while the pool

@@ -1,6 +1,8 @@
 //! The text under which a document is found: who said it, when, and what. On real conversations the speaker is worth 17
 //! points of vector recall and the date another 2; so both are part of what is indexed and embedded.
 
+use std::fmt::Write;
+
 use memlog_events::{
     event::{Content, MessageAppendedContentV2, SavedContentV1},
     ids::{StreamId, StreamKey},
@@ -12,11 +14,20 @@ use crate::{api::Time, domain::Place};
 
 /// `Caroline (8 May 2023): I went to a support group`; without a shown speaker the date alone.
 pub fn indexed_text(catalog: &Catalog, it: &Doc, text: &str) -> String {
-    let date = Time(it.when()).timestamp().strftime("%-d %B %Y").to_string();
-    match it.speaker.and_then(|id| catalog.speaker_name(id)) {
-        Some(speaker) => format!("{speaker} ({date}): {text}"),
-        None => format!("({date}): {text}"),
-    }
+    let mut out = String::new();
+    write_indexed(&mut out, catalog, it, text);
+    out
+}
+
+/// Writes it behind what is there.
+pub(super) fn write_indexed(out: &mut String, catalog: &Catalog, it: &Doc, text: &str) {
+    let date = Time(it.when()).timestamp();
+    let date = date.strftime("%-d %B %Y");
+    let written = match it.speaker.and_then(|id| catalog.speaker_name(id)) {
+        Some(speaker) => write!(out, "{speaker} ({date}): {text}"),
+        None => write!(out, "({date}): {text}"),
+    };
+    debug_assert!(written.is_ok(), "a string takes what it is given");
 }
 
 /// Words of a text that are embedded together; longer ones are split and found by their best part. Models of this size

@@ -10,6 +10,7 @@ mod budget;
 pub mod catalog;
 pub mod embedding;
 pub mod indexed;
+mod indexing;
 pub mod keyword;
 pub mod notebook;
 pub mod notes;
@@ -19,6 +20,9 @@ pub mod projector;
 mod reading;
 pub mod registry;
 pub mod vector;
+
+/// Views are maps of some ten thousand entries that are filled at once: the hash is seeded, and takes a third of the standard one's time.
+pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 pub use notebook::Notebooks;
 pub use profile::{Model, ProfileViews, State};

@@ -10,6 +10,7 @@ use memlog_events::{
     log::{Error, Log, Stored},
 };
 
+use super::reading::BESIDE_FROM;
 use crate::domain::Place;
 
 /// An event in memory besides its content.
@@ -28,8 +29,14 @@ pub(super) struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Reads a profile and keeps its events while they take at most so many bytes.
-    pub(super) fn read(log: &'a Log, place: Place, held_bytes_max: usize) -> Result<Self, Error> {
+    /// Reads a profile and keeps its events while they take at most so many bytes. Calls `on_many` as soon as it has read so many that
+    /// threads help.
+    pub(super) fn read(
+        log: &'a Log,
+        place: Place,
+        held_bytes_max: usize,
+        on_many: &mut dyn FnMut(),
+    ) -> Result<Self, Error> {
         let (mut held, mut addresses, mut bytes) = (Vec::new(), Vec::<Address>::new(), 0);
         let mut content_bytes = 0;
         for event in log.scope(place.key.partition, place.key.scope) {
@@ -37,6 +44,9 @@ impl<'a> Ordered<'a> {
             content_bytes += event.head.content_bytes as usize;
             bytes += EVENT_BYTES + event.head.content_bytes as usize;
             addresses.push((event.head.position, event.head.key.stream, event.head.version));
+            if addresses.len() == BESIDE_FROM {
+                on_many();
+            }
             if bytes <= held_bytes_max {
                 held.push(event);
             } else {

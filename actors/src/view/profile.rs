@@ -1,7 +1,7 @@
 //! All views of one profile behind one lock: catalog, keyword, vectors, and the documents that wait to be embedded.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashSet, VecDeque},
     sync::{
         Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, Ordering},
@@ -16,16 +16,18 @@ use memlog_events::{
 use tokio::sync::watch;
 
 use super::{
+    HashMap,
     budget::Counted,
     catalog::{Catalog, Effect, moved_expiry},
-    indexed::{content_of, indexed_text, words_of},
+    indexed::{content_of, words_of, write_indexed},
+    indexing::{Changes, Indexing},
     keyword::Keyword,
     ordered::Ordered,
     reading::{
-        BESIDE_FROM, EVENT_PAGES_AHEAD, Opened, OpenedPages, Pages, VECTOR_PAGES_AHEAD, VectorPages, Vectored, aside,
-        opened, pages_bytes,
+        EVENT_PAGES_AHEAD, Opened, OpenedPages, Pages, VECTOR_PAGES_AHEAD, VectorPages, Vectored, aside, opened,
+        pages_bytes,
     },
-    vector::{Limits, Vectors},
+    vector::{Limits, Quantised, Vectors},
 };
 use crate::{domain::Place, port::Embedder};
 
@@ -69,7 +71,7 @@ impl State {
             keyword: Keyword::new(),
             vectors: model.map(|model| Vectors::new(model.dimensions, Limits::default())),
             pending: VecDeque::new(),
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
             awaited_bytes: 0,
             behind: false,
         }
@@ -88,38 +90,40 @@ impl State {
         held_bytes_max: usize,
         room: &dyn Fn(usize) -> bool,
     ) -> Result<Option<Self>, Error> {
-        let events = Ordered::read(log, *place, held_bytes_max)?;
-        let many = events.len() >= BESIDE_FROM;
-        Self::fold_read(log, place, until, model, events, many, room)
+        Self::fold_beside(log, place, until, model, held_bytes_max, true, room)
     }
 
-    /// The same of events that were read, with threads beside if there are `many`.
-    pub(super) fn fold_read(
+    /// The same, with or without threads beside, should there be many events.
+    pub(super) fn fold_beside(
         log: &Log,
         place: &Place,
         until: Position,
         model: Option<Model>,
-        events: Ordered<'_>,
-        many: bool,
+        held_bytes_max: usize,
+        beside: bool,
         room: &dyn Fn(usize) -> bool,
     ) -> Result<Option<Self>, Error> {
-        let dimensions = model.map_or(0, |model| model.dimensions);
-        let reading = events.bytes() + pages_bytes(events.len(), events.content_bytes(), many, dimensions);
         std::thread::scope(|threads| {
-            let vectors = model
-                .map(|_| aside(many.then_some(VECTOR_PAGES_AHEAD), threads, VectorPages::new(log, place.key.scope)));
+            let (mut many, mut vectors) = (false, None);
+            let pages = || VectorPages::new(log, place.key.scope);
+            let events = Ordered::read(log, *place, held_bytes_max, &mut || {
+                many = beside;
+                vectors = (many && model.is_some()).then(|| aside(Some(VECTOR_PAGES_AHEAD), threads, pages()));
+            })?;
+            let vectors = vectors.or_else(|| model.map(|_| aside(None, threads, pages())));
+            let dimensions = model.map_or(0, |model| model.dimensions);
+            let reading = events.bytes() + pages_bytes(events.len(), events.content_bytes(), many, dimensions);
             let opened = aside(many.then_some(EVENT_PAGES_AHEAD), threads, OpenedPages::new(log, events, until));
-            let mut state = Self::new(model);
-            state.keyword.expect_many(many);
-            if !state.fold_events(log, place, until, opened, &|bytes| room(bytes + reading))? {
+            let (mut state, mut indexing) = (Self::new(model), Indexing::new(many, threads));
+            if !state.fold_events(log, place, until, opened, &mut indexing, &|bytes| room(bytes + reading))? {
                 return Ok(None);
             }
-            state.keyword.expect_many(false);
             if let Some((model, vectors)) = model.zip(vectors)
-                && !state.take_cached(vectors, model, room)?
+                && !state.take_cached(vectors, model, &|bytes| room(bytes + indexing.bytes()))?
             {
                 return Ok(None);
             }
+            state.keyword = indexing.end();
             Ok(room(state.bytes()).then_some(state))
         })
     }
@@ -131,17 +135,19 @@ impl State {
         place: &Place,
         until: Position,
         opened: Pages<'_, Opened>,
+        indexing: &mut Indexing<'_>,
         room: &dyn Fn(usize) -> bool,
     ) -> Result<bool, Error> {
         let mut hidden = Vec::new();
         for page in opened {
-            if !room(self.bytes()) {
+            if !room(self.bytes() + indexing.bytes()) {
                 return Ok(false);
             }
-            for (event, content, says) in page? {
+            let mut words = Changes::default();
+            for (event, content) in page? {
                 if event.head.position <= until {
-                    let effects = self.catalog.apply_read(&event, content, says);
-                    self.follow(log, place, effects)?;
+                    let effects = self.catalog.apply(&event, content);
+                    self.follow(log, place, effects, &mut words)?;
                     continue;
                 }
                 // A tag removed since is hidden from reads of the past as well.
@@ -153,11 +159,14 @@ impl State {
                     self.catalog.move_expiry(id, expires_at);
                 }
             }
+            indexing.take(words);
         }
+        let mut words = Changes::default();
         for speaker in hidden {
             let effects = self.catalog.end_speaker(speaker);
-            self.follow(log, place, effects)?;
+            self.follow(log, place, effects, &mut words)?;
         }
+        indexing.take(words);
         self.catalog.position = until;
         Ok(true)
     }
@@ -165,26 +174,30 @@ impl State {
     /// Folds one event in.
     pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
         let effects = self.catalog.apply(event, opened(log, event)?);
-        self.follow(log, place, effects)
+        let mut words = Changes::default();
+        self.follow(log, place, effects, &mut words)?;
+        self.keyword.take(&words);
+        Ok(())
     }
 
-    fn follow(&mut self, log: &Log, place: &Place, effects: Vec<Effect>) -> Result<(), Error> {
+    /// Does what the effects say, but for `words`: those are for whoever has the keyword view.
+    fn follow(&mut self, log: &Log, place: &Place, effects: Vec<Effect>, words: &mut Changes) -> Result<(), Error> {
         for effect in effects {
             match effect {
-                Effect::Index(doc, text) => self.index(doc, &text),
-                Effect::Drop(doc) => self.drop_doc(doc),
+                Effect::Index(doc, text) => self.index(doc, &text, words),
+                Effect::Drop(doc) => self.drop_doc(doc, words),
                 Effect::Replace(doc, text) => {
-                    self.drop_doc(doc);
+                    self.drop_doc(doc, words);
                     if let Some(text) = text {
-                        self.index(doc, &text);
+                        self.index(doc, &text, words);
                     }
                 }
                 Effect::Retag(doc) => {
                     let Some(it) = self.catalog.doc(doc) else { continue };
                     let content = content_of(log, place, &self.catalog, it)?;
-                    if let Some(words) = content.as_ref().and_then(words_of) {
-                        self.drop_doc(doc);
-                        self.index(doc, words);
+                    if let Some(text) = content.as_ref().and_then(words_of) {
+                        self.drop_doc(doc, words);
+                        self.index(doc, text, words);
                     }
                 }
             }
@@ -192,9 +205,9 @@ impl State {
         Ok(())
     }
 
-    fn index(&mut self, doc: u32, text: &str) {
+    fn index(&mut self, doc: u32, text: &str, words: &mut Changes) {
         let Some(it) = self.catalog.doc(doc) else { return };
-        self.keyword.insert(doc, &indexed_text(&self.catalog, it, text));
+        words.put(doc, |out| write_indexed(out, &self.catalog, it, text));
         if let Some(vectors) = &self.vectors {
             let bytes = vectors.bytes_of(text.len());
             self.awaited_bytes += bytes as usize;
@@ -205,8 +218,8 @@ impl State {
         }
     }
 
-    fn drop_doc(&mut self, doc: u32) {
-        self.keyword.remove(doc);
+    fn drop_doc(&mut self, doc: u32, words: &mut Changes) {
+        words.drop(doc);
         if let Some(vectors) = &mut self.vectors {
             vectors.remove(doc);
         }
@@ -239,7 +252,7 @@ impl State {
                 if key.model != model.fingerprint {
                     outdated.insert(doc);
                 } else if self.key_of(doc, key.chunk, model) == Some(key)
-                    && let Some(vector) = from_bytes(&bytes, model.dimensions)
+                    && let Some(vector) = Quantised::from_bytes(&bytes, model.dimensions)
                 {
                     self.embedded(doc, &[(key.chunk, vector)]);
                 }
@@ -253,11 +266,11 @@ impl State {
         Ok(true)
     }
 
-    fn embedded(&mut self, doc: u32, chunks: &[(u16, Vec<f32>)]) {
+    fn embedded(&mut self, doc: u32, chunks: &[(u16, Quantised)]) {
         self.end_waiting(doc);
         if let Some(vectors) = &mut self.vectors {
             for (chunk, vector) in chunks {
-                vectors.insert(doc, *chunk, vector);
+                vectors.insert_quantised(doc, *chunk, vector);
             }
         }
     }
@@ -288,18 +301,6 @@ const WAITING_BYTES: usize = 16;
 const AWAITED_DOCS_MAX: usize = 1_000;
 /// Documents left at which the pool has caught up: a search waits for so few.
 const CAUGHT_UP_DOCS: usize = 16;
-
-/// A vector as the log keeps it: f32, little-endian.
-pub fn to_bytes(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|value| value.to_le_bytes()).collect()
-}
-
-/// What [`to_bytes`] gave for a vector of that length.
-pub(super) fn from_bytes(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
-    let (values, rest) = bytes.as_chunks::<4>();
-    let vector: Vec<f32> = values.iter().map(|value| f32::from_le_bytes(*value)).collect();
-    (rest.is_empty() && vector.len() == dimensions).then_some(vector)
-}
 
 /// The loaded views of one profile.
 pub struct ProfileViews {
@@ -470,5 +471,5 @@ impl ProfileViews {
 pub(super) struct Finished {
     pub(super) doc: u32,
     pub(super) key: EmbeddingKey,
-    pub(super) chunks: Vec<(u16, Vec<f32>)>,
+    pub(super) chunks: Vec<(u16, Quantised)>,
 }

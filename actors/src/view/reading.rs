@@ -9,8 +9,7 @@ use memlog_events::{
     log::{EmbeddingKey, Error, Log, Sealed, Stored},
 };
 
-use super::{catalog::said, ordered::Ordered};
-use crate::recall::Says;
+use super::{indexing::WORD_PAGES_AHEAD, ordered::Ordered};
 
 /// Events of a profile from which on threads help; for fewer they cost what they save.
 pub(super) const BESIDE_FROM: usize = 1_000;
@@ -26,8 +25,8 @@ const PAGE_BYTES: usize = 1 << 20;
 
 /// Vectors and what they are of.
 pub(super) type Vectored = Vec<(EmbeddingKey, Vec<u8>)>;
-/// Events, what they say, and what that has to offer.
-pub(super) type Opened = Vec<(Stored, Sealed, Says)>;
+/// Events and what they say.
+pub(super) type Opened = Vec<(Stored, Sealed)>;
 /// One after the other, until the end or an error.
 pub(super) type Pages<'a, T> = Box<dyn Iterator<Item = Result<T, Error>> + 'a>;
 
@@ -86,8 +85,7 @@ impl Iterator for OpenedPages<'_> {
             match read {
                 Ok((event, sealed)) => {
                     bytes += event.head.content_bytes as usize;
-                    let says = said(&event, &sealed);
-                    page.push((event, sealed, says));
+                    page.push((event, sealed));
                 }
                 Err(error) => return Some(Err(error)),
             }
@@ -97,14 +95,15 @@ impl Iterator for OpenedPages<'_> {
 }
 
 /// The most that pages of a profile with so many events and such contents take while its events are folded: the one that is being folded
-/// and, if there are `many`, those that were read ahead and the one that is being read. Vectors are then read ahead as well.
+/// and, if there are `many`, those that were read ahead and the one that is being read, and as texts those that wait to be indexed. Vectors
+/// are then read ahead as well.
 pub(super) fn pages_bytes(events: usize, content_bytes: usize, many: bool, dimensions: usize) -> usize {
     if !many {
         return content_bytes.min(PAGE_BYTES);
     }
     let vectors = if dimensions == 0 { 0 } else { events.min((VECTOR_PAGES_AHEAD + 2) * PAGE_VECTORS) };
     let vector = size_of::<(EmbeddingKey, Vec<u8>)>() + dimensions * size_of::<f32>();
-    content_bytes.min((EVENT_PAGES_AHEAD + 2) * PAGE_BYTES) + vectors * vector
+    content_bytes.min((EVENT_PAGES_AHEAD + 2 + WORD_PAGES_AHEAD + 2) * PAGE_BYTES) + vectors * vector
 }
 
 /// All that the log keeps of a profile, of whichever model.
@@ -143,7 +142,7 @@ mod tests {
         view::{Model, State},
     };
 
-    const RECORDS: usize = 1_200;
+    const RECORDS: usize = BESIDE_FROM + 200;
 
     async fn profile() -> (tempfile::TempDir, System) {
         let folder = tempfile::tempdir().expect("a folder");
@@ -159,13 +158,11 @@ mod tests {
         let (log, model) = (&system.inner.environment.log, system.inner.registry.embed().map(|embed| embed.model()));
         assert!(model.is_some());
         let folded = |many: bool, held: usize| {
-            let events = Ordered::read(log, place, held).expect("read");
-            assert!(events.len() >= RECORDS);
-            let state = State::fold_read(log, &place, log.head(), model, events, many, &|_| true).expect("read");
+            let state = State::fold_beside(log, &place, log.head(), model, held, many, &|_| true).expect("read");
             let state = state.expect("room");
             let terms = state.keyword.prepare("t1x1 t2x2 t3x3");
             let words = state.keyword.best(&terms, 50, &|_| true);
-            let docs: Vec<_> = state.catalog.docs().map(|(doc, it)| (doc, it.id, it.says)).collect();
+            let docs: Vec<_> = state.catalog.docs().map(|(doc, it)| (doc, it.id, it.asks)).collect();
             (docs, words, state.vectors.as_ref().map(|vectors| vectors.bytes()))
         };
         let alone = folded(false, usize::MAX);
@@ -190,8 +187,7 @@ mod tests {
                 asked.set(asked.get() + 1);
                 asked.get() <= pages
             };
-            let events = Ordered::read(log, place, usize::MAX).expect("read");
-            let state = State::fold_read(log, &place, log.head(), model, events, true, &room).expect("read");
+            let state = State::fold_beside(log, &place, log.head(), model, usize::MAX, true, &room).expect("read");
             asked_in_all = asked.get();
             if state.is_some() {
                 break;

@@ -247,3 +247,31 @@ async fn a_life_made_longer_or_shorter_is_so_in_the_past_as_well() {
     tokio::time::timeout(std::time::Duration::from_secs(60), erased).await.expect("erased");
     system.stop().await;
 }
+
+// Whether a text has a date is found out when a question first asks for one, and kept: a text that is changed has lost what was found.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_date_that_a_question_wants_is_looked_for_in_what_the_text_says_now() {
+    let world = World::new();
+    let system = world.start().await;
+    filled(&system).await;
+    let (dated, bare) = ("the dentist wants to see her on 14 June", "the dentist wants to see her in his practice");
+    let saved = [("one", dated), ("two", bare)].map(|(id, content)| memory(id, content));
+    for memory in saved {
+        system.thread_add_memory(&acme(), memory).await.expect("saved");
+    }
+    async fn first(system: &System) -> String {
+        let query = "When does the dentist want to see her?".to_owned();
+        let asked = Search { profile: ALICE.to_owned(), query, ..Search::default() };
+        system.profile_search(&acme(), asked).await.expect("found").reply.memories[0].id.clone()
+    }
+    assert_eq!(first(&system).await, "one");
+    for (id, content) in [("one", bare), ("two", dated)] {
+        let change = thread::UpdateMemory { content: Some(content.to_owned()), ..changing(id) };
+        system.thread_update_memory(&acme(), change).await.expect("changed");
+    }
+    assert_eq!(first(&system).await, "two");
+    // Found out anew by views that were folded at once.
+    let system = world.restart(system).await;
+    assert_eq!(first(&system).await, "two");
+    system.stop().await;
+}

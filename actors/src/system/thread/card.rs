@@ -165,7 +165,7 @@ impl System {
         }
         let prepared = match query_of(texts, QUERY_BYTES_MAX) {
             Some(query) => self.prepared(&here.seen, &query, None).await?,
-            None => Prepared::of_nothing(self.now()),
+            None => self.prepared_for_nothing(&here.seen),
         };
         let (scope, searches) = here
             .read(|_, thread| (own_scope(thread), settings::card_searches(&thread.settings)))

@@ -7,7 +7,8 @@ use memlog_events::{
 };
 use uuid::Uuid;
 
-use super::{Catalog, fold::Effect};
+use super::{Catalog, fold::Effect, items::Learnt};
+use crate::recall::asks;
 
 /// Whose time an event moves, and to when.
 pub(in crate::view) fn moved_expiry(facts: &Facts) -> Option<(Uuid, Option<Micros>)> {
@@ -43,7 +44,8 @@ impl Catalog {
         let (thread, ordinal) = (it.thread, it.ordinal);
         let mut effects = Vec::new();
         if let Some(Content::MessageUpdated(said)) = content {
-            (it.at, it.metadata, it.says) = (event.head.version, metadata, it.says(&said.text));
+            (it.at, it.metadata) = (event.head.version, metadata);
+            (it.asks, it.learnt) = (asks(&said.text), Learnt::default());
             effects.push(Effect::Replace(doc, Some(said.text).filter(|text| !text.is_empty())));
         }
         self.change_thread(thread, |thread| {
@@ -68,7 +70,8 @@ impl Catalog {
         let before = it.fingerprint.replace(e.fingerprint);
         let mut effects = Vec::new();
         if let (Some(Content::Updated(said)), Some((user, agent))) = (content, owners) {
-            (it.at, it.metadata, it.says) = (event.head.version, metadata, it.says(&said.content));
+            (it.at, it.metadata) = (event.head.version, metadata);
+            (it.asks, it.learnt) = (asks(&said.content), Learnt::default());
             (it.user, it.agent) = (user, agent);
             effects.push(Effect::Replace(doc, Some(said.content)));
         }

@@ -1,12 +1,11 @@
 //! The clients' own fields of documents, each text of them once: records of one source mostly say the same, and a filter then has to
 //! be tried on each of them once.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 
 use serde_json::{Map, Value};
+
+use crate::view::HashMap;
 
 /// An object of JSON, shared by all documents that have the very same.
 pub type Fields = Arc<Map<String, Value>>;

@@ -8,12 +8,11 @@ use memlog_events::{
 };
 use uuid::Uuid;
 
-use super::{Catalog, Doc, Job, Relation, Speaker, Thread, ThreadSummary};
+use super::{Catalog, Doc, Job, Relation, Speaker, Thread, ThreadSummary, items::Learnt};
 use crate::{
-    api::{Time, job, record::ItemType, thread::Settings},
+    api::{job, record::ItemType, thread::Settings},
     domain::{record::invalidates, thread::changes},
-    extract::dates,
-    recall::Says,
+    recall::asks,
 };
 
 /// What the search views must do because of an event.
@@ -29,29 +28,12 @@ pub enum Effect {
     Retag(u32),
 }
 
-/// What the text of a new message or record has to offer; of every other event nothing. Takes longer than all else of folding one, and
-/// rests on the event alone, so that it can be found out beforehand.
-pub(in crate::view) fn said(event: &Stored, sealed: &Sealed) -> Says {
-    let (text, timestamp) = match (&event.facts, sealed) {
-        (Facts::MessageAppended(e), Sealed::Open(Content::MessageAppended(said))) => (&said.text, e.timestamp),
-        (Facts::Saved(e), Sealed::Open(Content::Saved(saved))) => (&saved.content, e.timestamp),
-        _ => return Says::default(),
-    };
-    Says::of(text, dates::day_of(Time(timestamp.unwrap_or(event.head.time)).timestamp()))
-}
-
 /// Fixed bytes of a document in the catalog and its indexes, for the memory budget.
 const DOC_BYTES: usize = 320;
 
 impl Catalog {
     /// Folds one event in. `sealed` is its content, opened; `None` of it changes nothing but what is shown.
     pub fn apply(&mut self, event: &Stored, sealed: Sealed) -> Vec<Effect> {
-        let says = said(event, &sealed);
-        self.apply_read(event, sealed, says)
-    }
-
-    /// The same, with what [`said`] found beforehand.
-    pub(in crate::view) fn apply_read(&mut self, event: &Stored, sealed: Sealed, says: Says) -> Vec<Effect> {
         self.position = event.head.position;
         self.scope = Some(event.head.key.scope);
         self.updated_at = self.updated_at.max(event.head.time);
@@ -63,7 +45,7 @@ impl Catalog {
         if let Some(thread) = thread {
             self.threads[thread as usize].updated_at = event.head.time;
         }
-        let effects = self.fold(event, content, thread, says);
+        let effects = self.fold(event, content, thread);
         self.touch(event);
         if changes(&event.facts) {
             self.change_thread(thread, |thread| thread.changes += 1);
@@ -71,7 +53,7 @@ impl Catalog {
         effects
     }
 
-    fn fold(&mut self, event: &Stored, content: Option<Content>, thread: Option<u32>, says: Says) -> Vec<Effect> {
+    fn fold(&mut self, event: &Stored, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
         match (&event.facts, content) {
             (Facts::ProfileCreated(e), content) => {
                 (self.slot, self.created_at) = (e.slot, event.head.time);
@@ -88,8 +70,8 @@ impl Catalog {
             (Facts::SpeakerRemoved(e), _) => return self.end_speaker(e.speaker),
             (Facts::ThreadCreated(e), content) => self.begin_thread(event, e.slot, content),
             (Facts::ThreadDeleted(_), _) => return thread.map(|it| self.end_thread(it)).unwrap_or_default(),
-            (Facts::MessageAppended(e), content) => return self.message(event, e, content, thread, says),
-            (Facts::Saved(e), content) => return self.record(event, e, content, thread, says),
+            (Facts::MessageAppended(e), content) => return self.message(event, e, content, thread),
+            (Facts::Saved(e), content) => return self.record(event, e, content, thread),
             (Facts::Superseded(e), _) => {
                 self.set_invalid(e.old, e.new);
                 self.summary_is_outdated(e.old);
@@ -182,7 +164,6 @@ impl Catalog {
         e: &MessageAppendedV2,
         content: Option<Content>,
         thread: Option<u32>,
-        says: Says,
     ) -> Vec<Effect> {
         let content = match content {
             Some(Content::MessageAppended(content)) => Some(content),
@@ -211,7 +192,7 @@ impl Catalog {
             agent,
             metadata,
             erased: text.is_none(),
-            says,
+            asks: text.as_deref().is_some_and(asks),
             ..Doc::at(event)
         };
         let doc = self.insert(it);
@@ -223,14 +204,7 @@ impl Catalog {
         text.filter(|text| !text.is_empty()).map(|text| Effect::Index(doc, text)).into_iter().collect()
     }
 
-    fn record(
-        &mut self,
-        event: &Stored,
-        e: &SavedV1,
-        content: Option<Content>,
-        thread: Option<u32>,
-        says: Says,
-    ) -> Vec<Effect> {
+    fn record(&mut self, event: &Stored, e: &SavedV1, content: Option<Content>, thread: Option<u32>) -> Vec<Effect> {
         let content = match content {
             Some(Content::Saved(content)) => Some(content),
             _ => None,
@@ -257,7 +231,7 @@ impl Catalog {
             agent,
             metadata,
             erased: text.is_none(),
-            says,
+            asks: text.as_deref().is_some_and(asks),
             ..Doc::at(event)
         };
         let doc = self.insert(it);
@@ -455,7 +429,8 @@ impl Doc {
             role: memlog_events::code::RoleCode::USER,
             slot: Slot::NONE,
             speaker: None,
-            says: Says::default(),
+            asks: false,
+            learnt: Learnt::default(),
             created_at: event.head.time,
             updated_at: event.head.time,
             timestamp: None,

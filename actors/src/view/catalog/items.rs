@@ -1,5 +1,7 @@
 //! The rows of the catalog.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use memlog_events::{
     code::RoleCode,
     event::ImageFormV1,
@@ -11,7 +13,7 @@ use super::Fields;
 use crate::{
     api::{Time, job, record::ItemType, thread::Settings},
     extract::dates,
-    recall::Says,
+    recall::Offers,
 };
 
 /// A record, a message or an image.
@@ -33,8 +35,10 @@ pub struct Doc {
     pub slot: Slot,
     /// Whose words: a registration, which may have ended.
     pub speaker: Option<SpeakerId>,
-    /// What the text has to offer.
-    pub says: Says,
+    /// The text ends in a question.
+    pub asks: bool,
+    /// What the text has to offer, once a question wanted to know.
+    pub(super) learnt: Learnt,
     /// When it was stored.
     pub created_at: Micros,
     /// When it last changed.
@@ -75,14 +79,49 @@ impl Doc {
         self.expires_at.is_none_or(|at| at > now)
     }
 
-    /// What a text has to offer that was said, or tells of, when this happened.
-    pub(super) fn says(&self, text: &str) -> Says {
-        Says::of(text, dates::day_of(Time(self.when()).timestamp()))
+    /// What its text has to offer. The text is read at the first time alone; one that cannot be read now offers nothing now.
+    pub fn offers(&self, text: impl FnOnce() -> Option<String>) -> Offers {
+        if let Some(known) = self.learnt.get() {
+            return known;
+        }
+        let Some(text) = text() else { return Offers::default() };
+        let offers = Offers::of(&text, dates::day_of(Time(self.when()).timestamp()));
+        self.learnt.set(offers);
+        offers
     }
 
     /// When it happened, else when it was stored.
     pub fn when(&self) -> Micros {
         self.timestamp.unwrap_or(self.created_at)
+    }
+}
+
+/// What somebody found out who only reads.
+#[derive(Debug, Default)]
+pub(super) struct Learnt(AtomicU8);
+
+impl Learnt {
+    const KNOWN: u8 = 1;
+    const DATED: u8 = 2;
+    const COUNTS: u8 = 4;
+
+    fn get(&self) -> Option<Offers> {
+        let bits = self.0.load(Ordering::Relaxed);
+        let offers = Offers { dated: bits & Self::DATED > 0, counts: bits & Self::COUNTS > 0 };
+        (bits & Self::KNOWN > 0).then_some(offers)
+    }
+
+    /// Of two who found it out at once, both found the same.
+    fn set(&self, offers: Offers) {
+        let bit = |bit, set| if set { bit } else { 0 };
+        let bits = Self::KNOWN | bit(Self::DATED, offers.dated) | bit(Self::COUNTS, offers.counts);
+        self.0.store(bits, Ordering::Relaxed);
+    }
+}
+
+impl Clone for Learnt {
+    fn clone(&self) -> Self {
+        Self(AtomicU8::new(self.0.load(Ordering::Relaxed)))
     }
 }
 

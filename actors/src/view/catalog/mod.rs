@@ -11,13 +11,12 @@ mod items;
 mod links;
 mod list;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(in crate::view) use changes::moved_expiry;
 pub use fields::Fields;
 use fields::Pool;
 pub use fold::Effect;
-pub(in crate::view) use fold::said;
 pub use items::{Doc, Image, Job, Speaker, Thread, ThreadSummary};
 use memlog_events::ids::{
     Digest, JobId, KeyPath, MessageId, Micros, Position, RecordId, RelationId, Scope, Slot, SpeakerId, StreamId,
@@ -26,7 +25,7 @@ use uuid::Uuid;
 
 pub use self::links::{BUILT_IN, Relation};
 pub use self::list::{After, ListFilter};
-use crate::api::record::ItemType;
+use crate::{api::record::ItemType, view::HashMap};
 
 /// Everything a profile holds, but its texts.
 #[derive(Debug, Default)]

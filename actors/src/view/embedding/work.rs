@@ -10,7 +10,8 @@ use memlog_events::{
 use super::{
     super::{
         indexed::{chunks, content_of, words_of},
-        profile::{Finished, Pending, ProfileViews, from_bytes, to_bytes},
+        profile::{Finished, Pending, ProfileViews},
+        vector::Quantised,
     },
     EmbedQueue, NotEmbedded,
     line::{Asked, Lane, Next},
@@ -120,8 +121,8 @@ impl EmbedQueue {
             let vector = match self.kept(key) {
                 Some(vector) => vector,
                 None => {
-                    let vector = self.embed_passage(text)?;
-                    rows.push(EmbeddingRow { key, keys: it.keys, vector: to_bytes(&vector) });
+                    let vector = Quantised::of(&self.embed_passage(text)?);
+                    rows.push(EmbeddingRow { key, keys: it.keys, vector: vector.to_bytes() });
                     vector
                 }
             };
@@ -131,8 +132,8 @@ impl EmbedQueue {
     }
 
     /// The same text may have been embedded for other views of the profile: those of a past, or those that caught up.
-    fn kept(&self, key: EmbeddingKey) -> Option<Vec<f32>> {
-        from_bytes(&self.log.embedding(key).ok()??, self.model.dimensions)
+    fn kept(&self, key: EmbeddingKey) -> Option<Quantised> {
+        Quantised::from_bytes(&self.log.embedding(key).ok()??, self.model.dimensions)
     }
 
     fn embed_passage(&self, text: &str) -> Option<Vec<f32>> {

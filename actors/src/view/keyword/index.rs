@@ -1,11 +1,11 @@
 //! The postings: which documents hold a term, how often. Inserting and removing keep every statistic exact, so that an
 //! index that has forgotten a document is the index that never had it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::analyse::{Kind, Piece, each_piece, word_terms};
 use super::search::Bm25;
+use crate::view::HashMap;
 
 /// One document of a term's list, which is ordered by document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Keyword {
     pub(super) length: u64,
     /// Kept up to date, since measuring walks everything.
     bytes: usize,
+    /// Room for the terms of one text.
+    scratch: Vec<u32>,
     /// While many texts come in: words as they stand in texts, and the terms of each.
     known: Option<Known>,
 }
@@ -58,9 +60,27 @@ const KNOWN_WORD_BYTES_MAX: usize = 64;
 /// The terms of words as they stand in texts.
 #[derive(Debug, Default)]
 struct Known {
-    terms: HashMap<Box<str>, Box<[Counting]>>,
+    terms: HashMap<Box<str>, Terms>,
     /// Of the words and their terms.
     bytes: usize,
+}
+
+/// The terms of one word.
+#[derive(Debug)]
+enum Terms {
+    /// As nearly every word has.
+    One(Counting),
+    /// None or several.
+    Others(Box<[Counting]>),
+}
+
+impl Terms {
+    fn as_slice(&self) -> &[Counting] {
+        match self {
+            Self::One(term) => std::slice::from_ref(term),
+            Self::Others(terms) => terms,
+        }
+    }
 }
 
 impl Known {
@@ -69,7 +89,8 @@ impl Known {
             return;
         }
         self.bytes += word.len() + terms.len() * size_of::<Counting>();
-        self.terms.insert(word.into(), terms.into());
+        let terms = if let [term] = terms[..] { Terms::One(term) } else { Terms::Others(terms.into()) };
+        self.terms.insert(word.into(), terms);
     }
 
     fn clear(&mut self) {
@@ -78,12 +99,11 @@ impl Known {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes + self.terms.capacity() * (size_of::<(Box<str>, Box<[Counting]>)>() + 1)
+        self.bytes + self.terms.capacity() * (size_of::<(Box<str>, Terms)>() + 1)
     }
 }
 
 /// The counts of one text while it is being read.
-#[derive(Default)]
 struct Counted {
     terms: Vec<u32>,
     length: u32,
@@ -111,19 +131,22 @@ impl Keyword {
     /// length: nothing finds it, but it counts in the statistics.
     pub fn insert(&mut self, doc: u32, text: &str) {
         self.remove(doc);
-        let mut counted = Counted::default();
+        let mut counted = Counted { terms: std::mem::take(&mut self.scratch), length: 0 };
         each_piece(text, &mut |piece| match piece {
             Piece::Word(word) => self.count_word(word, &mut counted),
             Piece::Term(term, kind) => counted.add(self.counting(term, kind)),
         });
         let length = counted.length.min(u16::MAX.into()) as u16;
         counted.terms.sort_unstable();
-        let mut distinct = Vec::with_capacity(counted.terms.len());
+        // To the letter as many as there are: no room is given back.
+        let mut distinct = Vec::with_capacity(counted.terms.chunk_by(|a, b| a == b).count());
         for same in counted.terms.chunk_by(|a, b| a == b) {
             distinct.push(same[0]);
             let count = same.len().min(u16::MAX.into()) as u16;
             add(&mut self.postings[same[0] as usize], Posting { doc, count, length });
         }
+        counted.terms.clear();
+        self.scratch = counted.terms;
         self.documents += 1;
         self.length += u64::from(length);
         self.bytes += entry_bytes(distinct.len());
@@ -138,11 +161,12 @@ impl Keyword {
     /// said that no more come.
     pub fn expect_many(&mut self, many: bool) {
         self.known = many.then(Known::default);
+        self.scratch = Vec::new();
     }
 
     fn count_word(&mut self, word: &str, counted: &mut Counted) {
         if let Some(terms) = self.known.as_ref().and_then(|known| known.terms.get(word)) {
-            terms.iter().for_each(|term| counted.add(*term));
+            terms.as_slice().iter().for_each(|term| counted.add(*term));
             return;
         }
         let mut terms = Vec::new();
@@ -233,7 +257,11 @@ impl Keyword {
     /// An estimate of the memory held, for the budget.
     pub fn bytes(&self) -> usize {
         let known = self.known.as_ref().map_or(0, Known::bytes);
-        size_of::<Self>() + self.bytes + known + self.entries.capacity() * size_of::<Option<Entry>>()
+        size_of::<Self>()
+            + self.bytes
+            + self.scratch.capacity() * size_of::<u32>()
+            + known
+            + self.entries.capacity() * size_of::<Option<Entry>>()
     }
 
     pub(super) fn term(&self, term: &str) -> Option<u32> {

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use limits::Limits;
-pub use quantise::PreparedQuery;
+pub use quantise::{PreparedQuery, Quantised};
 
 use graph::{Job, Side};
-use quantise::{Codes, to_bytes};
+use quantise::Codes;
 use rows::Owner;
 
 /// No document, no slot.
@@ -84,7 +84,12 @@ impl Vectors {
     /// Stores a chunk's vector, of any length but zero, in place of an earlier one of that chunk. A search sees it at
     /// once. Panics if the vector has other dimensions than the view: another model's vectors belong in another view.
     pub fn insert(&mut self, doc: u32, chunk: u16, vector: &[f32]) {
-        assert_eq!(vector.len(), self.dimensions, "a vector of another model");
+        self.insert_quantised(doc, chunk, &Quantised::of(vector));
+    }
+
+    /// The same with a vector that was quantised already.
+    pub fn insert_quantised(&mut self, doc: u32, chunk: u16, vector: &Quantised) {
+        assert_eq!(vector.dimensions(), self.dimensions, "a vector of another model");
         assert_ne!(doc, NONE, "the number that means no document");
         self.remove_chunk(doc, chunk);
         let slot = self.free.pop().unwrap_or(self.docs.len() as u32);
@@ -94,7 +99,7 @@ impl Vectors {
             self.next.push(NONE);
         }
         let mut bytes = vec![0; self.rows.width()];
-        let factor = to_bytes(vector, &mut bytes);
+        let factor = vector.write(&mut bytes);
         self.rows.write(slot, &bytes, factor);
         if let Some(codes) = &mut self.codes {
             codes.set(slot, &bytes, factor);

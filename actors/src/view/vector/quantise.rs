@@ -1,19 +1,49 @@
 //! From floats to bytes and bits.
 
-/// Writes the vector as bytes, its largest part as 127, and answers the factor that makes a dot product of such rows a
-/// cosine. A vector without a direction (all zero, or not finite) becomes zeros and the factor 0.
-pub(super) fn to_bytes(vector: &[f32], bytes: &mut [i8]) -> f32 {
-    bytes.fill(0);
-    let largest = vector.iter().fold(0.0_f32, |most, part| most.max(part.abs()));
-    if largest == 0.0 || !vector.iter().all(|part| part.is_finite()) {
-        return 0.0;
+/// A vector as it is compared and as the log keeps it: a byte a dimension, the largest part as 127. One without a direction (all zero,
+/// or not finite) is all zero. Nothing prints it: a vector is as private as its text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Quantised(Box<[i8]>);
+
+impl Quantised {
+    /// Of a vector as a model gives it.
+    pub fn of(vector: &[f32]) -> Self {
+        let largest = vector.iter().fold(0.0_f32, |most, part| most.max(part.abs()));
+        if largest == 0.0 || !vector.iter().all(|part| part.is_finite()) {
+            return Self(vec![0; vector.len()].into());
+        }
+        Self(vector.iter().map(|part| (part / largest * 127.0).round() as i8).collect())
     }
-    let mut square = 0;
-    for (byte, part) in bytes.iter_mut().zip(vector) {
-        *byte = (part / largest * 127.0).round() as i8;
-        square += i32::from(*byte) * i32::from(*byte);
+
+    /// As the log keeps it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.0.iter().map(|part| *part as u8).collect()
     }
-    1.0 / (square as f32).sqrt()
+
+    /// What the log keeps of a vector of that length, if it is one. Earlier versions kept floats, little-endian.
+    pub fn from_bytes(bytes: &[u8], dimensions: usize) -> Option<Self> {
+        if bytes.len() == dimensions {
+            return Some(Self(bytes.iter().map(|byte| *byte as i8).collect()));
+        }
+        let (floats, rest) = bytes.as_chunks::<4>();
+        let vector: Vec<f32> = floats.iter().map(|float| f32::from_le_bytes(*float)).collect();
+        (rest.is_empty() && vector.len() == dimensions).then(|| Self::of(&vector))
+    }
+
+    /// How many dimensions it has.
+    pub(super) fn dimensions(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Writes it as a row, padded with zeros, and answers the factor that makes a dot product of such rows a cosine; 0 without a
+    /// direction.
+    pub(super) fn write(&self, row: &mut [i8]) -> f32 {
+        let (parts, padding) = row.split_at_mut(self.0.len());
+        parts.copy_from_slice(&self.0);
+        padding.fill(0);
+        let square: i32 = self.0.iter().map(|part| i32::from(*part) * i32::from(*part)).sum();
+        if square == 0 { 0.0 } else { 1.0 / (square as f32).sqrt() }
+    }
 }
 
 /// A query in the three forms in which it meets the rows.
@@ -29,7 +59,7 @@ pub struct PreparedQuery {
 impl PreparedQuery {
     pub(super) fn new(vector: &[f32], width: usize) -> Self {
         let mut bytes = vec![0; width];
-        let factor = to_bytes(vector, &mut bytes);
+        let factor = Quantised::of(vector).write(&mut bytes);
         let mut floats = vec![0.0; width];
         let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
         if factor > 0.0 && length > 0.0 && length.is_finite() {
@@ -91,6 +121,34 @@ impl Codes {
     pub(super) fn wipe(&mut self, slot: u32) {
         if let Some(code) = self.all.chunks_exact_mut(self.words).nth(slot as usize) {
             code.fill(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A folder of an earlier version has floats: they are the same rows, and nothing is embedded again for them.
+    #[test]
+    fn what_the_log_keeps_comes_back_in_either_form() {
+        let vector = [0.25_f32, -1.0, 0.0, 0.5, 0.999];
+        let quantised = Quantised::of(&vector);
+        let floats: Vec<u8> = vector.iter().flat_map(|part| part.to_le_bytes()).collect();
+        for bytes in [quantised.to_bytes(), floats] {
+            assert!(Quantised::from_bytes(&bytes, 5).is_some_and(|it| it == quantised));
+            // Another model's, or a part of one.
+            assert!(Quantised::from_bytes(&bytes, 4).is_none());
+            assert!(Quantised::from_bytes(&bytes[1..], 5).is_none());
+        }
+        let mut row = [7; 8];
+        let factor = quantised.write(&mut row);
+        assert_eq!(row, [32, -127, 0, 64, 127, 0, 0, 0]);
+        let square: f32 = row.iter().map(|part| f32::from(*part).powi(2)).sum();
+        assert!((factor * square.sqrt() - 1.0).abs() < 1e-6);
+        for nothing in [[0.0; 5], [f32::NAN; 5], [f32::INFINITY; 5]] {
+            assert_eq!(Quantised::of(&nothing).write(&mut row), 0.0);
+            assert_eq!(row, [0; 8]);
         }
     }
 }
