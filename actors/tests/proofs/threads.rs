@@ -254,7 +254,7 @@ async fn the_date_that_a_question_wants_is_looked_for_in_what_the_text_says_now(
     let world = World::new();
     let system = world.start().await;
     filled(&system).await;
-    let (dated, bare) = ("the dentist wants to see her on 14 June", "the dentist wants to see her in his practice");
+    let (dated, bare) = ("the dentist wants to see her on 14 June", "the dentist wants to see her in his old practice");
     let saved = [("one", dated), ("two", bare)].map(|(id, content)| memory(id, content));
     for memory in saved {
         system.thread_add_memory(&acme(), memory).await.expect("saved");
