@@ -4,6 +4,8 @@
 //! work, the order of all that happens is the order in which the runtime has its tasks, and one seed is one history. Whatever
 //! blocks for long, and every loop that would be a thread, asks here, or a simulation cannot see it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
     task::JoinHandle,
@@ -12,6 +14,21 @@ use tokio::{
 /// Whether this runtime has one thread, which does everything.
 pub(crate) fn is_alone() -> bool {
     Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread)
+}
+
+/// Work that panicked. What it said may hold content, so it stays with the process's own hook.
+#[derive(Debug)]
+pub(crate) struct Panicked;
+
+/// Does what `is_short` here, since a thread apart takes longer to wake than that to do, and all else apart.
+pub(crate) async fn here_if<T: Send + 'static>(
+    is_short: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Panicked> {
+    match is_short {
+        true => catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked),
+        false => run(work).await.map_err(|_| Panicked),
+    }
 }
 
 /// Does it, and tells what came of it; a panic of its own is an error to whoever waits.

@@ -97,12 +97,15 @@ impl Wanted {
 
     /// Whether a sentence offers what is wanted, beyond what the question says itself.
     pub(super) fn is_offered(self, sentence: &str, said_at: Timestamp, asked: &BTreeSet<String>) -> bool {
-        let lower = sentence.to_lowercase();
+        let lower = || sentence.to_lowercase();
         match self {
             Self::When => dates::find(sentence, dates::day_of(said_at)).is_some(),
-            Self::HowMany => lower.unicode_words().any(|word| counts(word) && !asked.contains(word)),
+            Self::HowMany => lower().unicode_words().any(|word| counts(word) && !asked.contains(word)),
             Self::Who | Self::Where => names_something(sentence, asked),
-            Self::Why => REASONS.iter().any(|reason| stands_at(&lower, reason).is_some()),
+            Self::Why => {
+                let lower = lower();
+                REASONS.iter().any(|reason| stands_at(&lower, reason).is_some())
+            }
             Self::What => false,
         }
     }

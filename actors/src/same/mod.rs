@@ -34,6 +34,12 @@ use marks::Marks;
 const WORDS_MAX: usize = 60;
 const BYTES_MAX: usize = 600;
 
+/// A text that says the same has at least one in so many of its terms in common with the statement and what could stand for its words;
+/// of the labelled pairs each has, and most have half. Terms beside these: who said it and when, the small words of a short statement in a
+/// language whose are indexed, and accented words, which are two.
+const SHARED_ONE_IN: usize = 3;
+const TERMS_BESIDE: usize = 7;
+
 /// Who a statement is from; it decides whom "I" and "the user" mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
@@ -89,6 +95,12 @@ impl Statement {
             (Form::Eastern(one), Form::Eastern(two), Language::Eastern(language)) => eastern::same(one, two, language),
             _ => false,
         }
+    }
+
+    /// Whether a text could say the same that has so many terms, of which so many are in [`Statement::in_other_words`]. Told without
+    /// reading it; of languages without spaces, whose terms are no words, nothing is told.
+    pub fn may_be_said_in(&self, shared: usize, terms: usize) -> bool {
+        matches!(self.form, Form::Eastern(_)) || SHARED_ONE_IN * shared + TERMS_BESIDE >= terms
     }
 
     /// The text, and after it whatever else could stand for its words: what a search by words for the same statement asks.

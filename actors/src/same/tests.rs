@@ -123,6 +123,26 @@ fn statements_of_different_pairs_differ() {
     }
 }
 
+// Nor must what tells beforehand that it is not worth reading one.
+#[test]
+fn what_is_too_far_to_be_read_says_something_else() {
+    let (mut far, mut all) = (0, 0);
+    for pair in pairs(PAIRS).into_iter().chain(pairs(FRESH)) {
+        for (stored, new) in [(&pair.stored, &pair.new), (&pair.new, &pair.stored)] {
+            let mut keyword = Keyword::new();
+            keyword.insert(0, &format!("Ann (3 May 2026): {stored}"));
+            let statement = Statement::new(new, Author::Anyone);
+            let (shared, terms) = keyword.overlap(&keyword.prepare(&statement.in_other_words()), 0);
+            let near = statement.may_be_said_in(shared, terms);
+            assert!(near || !says_the_same(stored, new, Author::Anyone), "{shared} of {terms}: {stored} | {new}");
+            (far, all) = (far + usize::from(!near), all + 1);
+        }
+    }
+    println!("{far} of {all} pairs need not be read");
+    let unlike = Statement::new("I moved to Lisbon with my two brothers in spring", Author::Anyone);
+    assert!(!unlike.may_be_said_in(1, 12));
+}
+
 // What finds the records to compare must not lose the one: it looks at the first few that share words.
 #[test]
 fn a_duplicate_is_among_the_first_that_share_words() {

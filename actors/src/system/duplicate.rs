@@ -84,6 +84,10 @@ pub(crate) fn same_record(
         holds && saying.is_of_owners(state, doc)
     };
     for (doc, _) in state.keyword.best(&asked, CANDIDATES_MAX, &may) {
+        let (shared, terms) = state.keyword.overlap(&asked, doc);
+        if !statement.may_be_said_in(shared, terms) {
+            continue;
+        }
         let Some(it) = state.catalog.doc(doc) else { continue };
         let content: Option<Content> = content_of(log, place, &state.catalog, it)?;
         let Some(words) = content.as_ref().and_then(words_of) else { continue };

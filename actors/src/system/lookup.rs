@@ -53,7 +53,7 @@ pub(crate) fn broken(error: impl std::fmt::Display) -> Error {
 }
 
 /// A thread of work that ended early. A panic's message may hold content, so it stays with the process's own hook.
-pub(crate) fn panicked(_: tokio::task::JoinError) -> Error {
+pub(crate) fn panicked<E: std::fmt::Debug>(_: E) -> Error {
     tracing::error!("a call panicked");
     Error::unavailable("memlog failed inside; its log says where", RETRY_MS)
 }

@@ -54,8 +54,8 @@ impl System {
                 let cursor = Cursor { seq, micros: it.created_at.0, id: it.id.to_string() };
                 cursor.to_string()
             });
-            let show = |doc: &u32| self.record(&place, state, *doc, Shown::WithoutContent, now).transpose();
-            let memories = docs.iter().filter_map(show).collect::<Result<_, _>>()?;
+            let memories = self.records(&place, state, &docs, Shown::WithoutContent, now)?;
+            let memories = memories.into_iter().map(|(_, memory)| memory).collect();
             Ok(Answer::fresh(MemoriesPage { memories, cursor }))
         })
     }

@@ -1,6 +1,6 @@
 //! `profile.recall`: an answer with its sources.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use jiff::civil::Date;
 use memlog_events::{
@@ -141,14 +141,13 @@ impl System {
     fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Behind>, Error> {
         let now = self.now();
         answered.seen.read(|state| {
-            let mut records = Vec::with_capacity(answered.hits.len());
-            for hit in &answered.hits {
-                if let Some(mut behind) = self.behind(place, state, hit.doc, now)? {
-                    behind.record.score = Some(hit.score);
-                    records.push(behind);
-                }
-            }
-            Ok(records)
+            let docs: Vec<u32> = answered.hits.iter().map(|hit| hit.doc).collect();
+            let scores: HashMap<u32, f32> = answered.hits.iter().map(|hit| (hit.doc, hit.score)).collect();
+            let scored = |(doc, behind): (u32, Behind)| {
+                let record = Record { score: scores.get(&doc).copied(), ..behind.record };
+                Behind { record, ..behind }
+            };
+            Ok(self.behind(place, state, &docs, now)?.into_iter().map(scored).collect())
         })
     }
 
@@ -165,34 +164,40 @@ impl System {
         answered.seen.read(|state| {
             let catalog = &state.catalog;
             let within = Within::new(catalog, &filter.scope);
-            let mut taken = HashSet::new();
-            for record in records {
+            let mut taken = HashMap::new();
+            for (at, record) in records.iter().enumerate() {
                 let Some(message) = record.made_from else { continue };
                 if !filter.include_invalid && catalog.is_outdated(message, now) {
                     continue;
                 }
                 let Some(doc) = catalog.by_uuid(message.0) else { continue };
-                if !catalog.visible(doc, now).is_some_and(|it| within.admits(it)) || !taken.insert(doc) {
-                    continue;
+                if catalog.visible(doc, now).is_some_and(|it| within.admits(it)) {
+                    taken.entry(doc).or_insert(at);
                 }
-                let message = self.behind(place, state, doc, now)?;
-                let same = |message: &Behind| message.record.speaker == record.record.speaker;
-                record.message = message.filter(same).map(Box::new);
+            }
+            let docs: Vec<u32> = taken.keys().copied().collect();
+            for (doc, message) in self.behind(place, state, &docs, now)? {
+                let record = &mut records[taken[&doc]];
+                if message.record.speaker == record.record.speaker {
+                    record.message = Some(Box::new(message));
+                }
             }
             Ok(())
         })
     }
 
-    /// What is behind a document, without its message; none if it was erased.
-    fn behind(&self, place: &Place, state: &State, doc: u32, now: Micros) -> Result<Option<Behind>, Error> {
-        let Some(record) = self.record(place, state, doc, Shown::WithContent, now)? else { return Ok(None) };
-        let it = state.catalog.doc(doc);
-        let said = it.map(|it| (it.role, it.offset_seconds));
-        let made_from = it.and_then(|it| match it.sources[..] {
-            [message] => Some(message),
-            _ => None,
-        });
-        Ok(Some(Behind { record, said, made_from, message: None }))
+    /// What is behind documents, without their messages; what was erased is left out.
+    fn behind(&self, place: &Place, state: &State, docs: &[u32], now: Micros) -> Result<Vec<(u32, Behind)>, Error> {
+        let behind = |(doc, record)| {
+            let it = state.catalog.doc(doc);
+            let said = it.map(|it| (it.role, it.offset_seconds));
+            let made_from = it.and_then(|it| match it.sources[..] {
+                [message] => Some(message),
+                _ => None,
+            });
+            (doc, Behind { record, said, made_from, message: None })
+        };
+        Ok(self.records(place, state, docs, Shown::WithContent, now)?.into_iter().map(behind).collect())
     }
 }
 

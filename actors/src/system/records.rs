@@ -1,6 +1,9 @@
 //! From a document of the catalog to what a client sees: the content is read from the log only here.
 
-use memlog_events::ids::{Micros, RecordId};
+use memlog_events::{
+    event::Content,
+    ids::{Micros, RecordId},
+};
 use serde_json::Map;
 use uuid::Uuid;
 
@@ -15,7 +18,7 @@ use crate::{
     view::{
         State,
         catalog::Doc,
-        indexed::{content_of, saved, words_of},
+        indexed::{contents_of, saved, words_of},
     },
 };
 
@@ -41,19 +44,35 @@ impl System {
         shown: Shown,
         now: Micros,
     ) -> Result<Option<Record>, Error> {
-        let Some(it) = state.catalog.visible(doc, now) else { return Ok(None) };
-        let log = &self.inner.environment.log;
-        let Some(content) = content_of(log, place, &state.catalog, it).map_err(broken)? else { return Ok(None) };
-        let mut record = bare(state, doc, it, now);
-        let words = words_of(&content).map(str::to_owned);
-        record.summary = match saved(&content) {
-            Some(saved) => Some(saved.summary.clone()),
-            None => words.as_deref().map(|words| one_line(words, SUMMARY_CHARS)),
+        Ok(self.records(place, state, &[doc], shown, now)?.pop().map(|(_, record)| record))
+    }
+
+    /// Those of the documents that are there for a reader now, each with its record.
+    pub(crate) fn records(
+        &self,
+        place: &Place,
+        state: &State,
+        docs: &[u32],
+        shown: Shown,
+        now: Micros,
+    ) -> Result<Vec<(u32, Record)>, Error> {
+        let seen = docs.iter().filter_map(|doc| Some((*doc, state.catalog.visible(*doc, now)?)));
+        let (docs, rows): (Vec<u32>, Vec<&Doc>) = seen.unzip();
+        let contents = contents_of(&self.inner.environment.log, place, &state.catalog, &rows).map_err(broken)?;
+        let record = |((doc, it), content): ((u32, &Doc), Option<Content>)| {
+            let content = content?;
+            let mut record = bare(state, doc, it, now);
+            let words = words_of(&content).map(str::to_owned);
+            record.summary = match saved(&content) {
+                Some(saved) => Some(saved.summary.clone()),
+                None => words.as_deref().map(|words| one_line(words, SUMMARY_CHARS)),
+            };
+            if shown == Shown::WithContent {
+                record.content = Some(words);
+            }
+            Some((doc, record))
         };
-        if shown == Shown::WithContent {
-            record.content = Some(words);
-        }
-        Ok(Some(record))
+        Ok(docs.into_iter().zip(rows).zip(contents).filter_map(record).collect())
     }
 
     /// The same for a replayed reply: what was erased since is shown without words.

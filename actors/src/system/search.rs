@@ -1,6 +1,6 @@
 //! `profile.search`: filters inside the candidate search, both legs fused, raw messages beside records.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memlog_events::ids::Micros;
 
@@ -66,11 +66,12 @@ impl System {
         answered.seen.read(|state| {
             let within = Within::new(&state.catalog, &Scope::default());
             let follow = Follow { hops: hops as u32, limit: LINKED_DEFAULT as usize, within };
-            let mut memories = Vec::with_capacity(answered.hits.len());
-            for hit in &answered.hits {
-                let Some(mut record) = self.record(&place, state, hit.doc, Shown::WithContent, now)? else { continue };
-                record.score = Some(hit.score);
-                record.linked = (hops > 0).then(|| self.linked(&place, state, hit.doc, &follow, now)).transpose()?;
+            let docs: Vec<u32> = answered.hits.iter().map(|hit| hit.doc).collect();
+            let scores: HashMap<u32, f32> = answered.hits.iter().map(|hit| (hit.doc, hit.score)).collect();
+            let mut memories = Vec::with_capacity(docs.len());
+            for (doc, mut record) in self.records(&place, state, &docs, Shown::WithContent, now)? {
+                record.score = scores.get(&doc).copied();
+                record.linked = (hops > 0).then(|| self.linked(&place, state, doc, &follow, now)).transpose()?;
                 memories.push(record);
             }
             // A passage is made of what several people said and has no tag: asked for one person there is none.
@@ -91,11 +92,13 @@ impl System {
         now: Micros,
     ) -> Result<Vec<Linked>, Error> {
         let mut linked = Vec::new();
-        for reached in state.catalog.reach(doc, follow.hops, follow.limit, now, &|it| follow.within.admits(it)) {
-            let Some(record) = self.record(place, state, reached.doc, Shown::WithContent, now)? else { continue };
+        let reached = state.catalog.reach(doc, follow.hops, follow.limit, now, &|it| follow.within.admits(it));
+        let docs: Vec<u32> = reached.iter().map(|reached| reached.doc).collect();
+        let mut reached: HashMap<u32, _> = reached.into_iter().map(|it| (it.doc, (it.label, it.hops))).collect();
+        for (doc, record) in self.records(place, state, &docs, Shown::WithContent, now)? {
+            let Some((relation_type, hops)) = reached.remove(&doc) else { continue };
             let Record { id, item_type, content, speaker, .. } = record;
             let content = content.flatten().unwrap_or_default();
-            let (relation_type, hops) = (reached.label, reached.hops);
             linked.push(Linked { id, record_type: item_type, content, speaker, relation_type, hops });
         }
         Ok(linked)
@@ -123,9 +126,9 @@ impl System {
             ordinals.sort_unstable();
             for run in ordinals.chunk_by(|one, next| one + 1 == *next) {
                 let docs = run.iter().filter_map(|at| thread.messages.get(*at as usize).copied().flatten());
+                let docs: Vec<u32> = docs.collect();
                 let (mut message_ids, mut lines) = (Vec::new(), Vec::new());
-                for doc in docs {
-                    let Some(message) = self.record(place, state, doc, Shown::WithContent, now)? else { continue };
+                for (_, message) in self.records(place, state, &docs, Shown::WithContent, now)? {
                     message_ids.push(message.id);
                     lines.push(message.content.flatten().unwrap_or_default());
                 }

@@ -144,8 +144,8 @@ impl System {
             let speaker = filtered(state, &request.speaker)?;
             let shown: HashSet<u32> = skip.iter().filter_map(|id| catalog.find(id)).collect();
             let (docs, more) = catalog.said_by(speaker, before, &shown, limit, now);
-            let show = |doc: &u32| self.record(&place, state, *doc, Shown::WithContent, now).transpose();
-            let memories: Vec<_> = docs.iter().filter_map(show).collect::<Result<_, _>>()?;
+            let memories = self.records(&place, state, &docs, Shown::WithContent, now)?;
+            let memories = memories.into_iter().map(|(_, memory)| memory).collect();
             let chunks = self.sentences_behind(&place, state, &docs, now)?;
             let next = docs.last().filter(|_| more).and_then(|doc| catalog.doc(*doc)).map(|it| it.created_at);
             let at_its_end = |doc: &u32| catalog.doc(*doc).filter(|it| Some(it.created_at) == next);
@@ -163,8 +163,8 @@ impl System {
         let sources = docs.iter().filter_map(|doc| state.catalog.doc(*doc)).flat_map(|it| &it.sources);
         let sources: HashSet<u32> = sources.filter_map(|id| state.catalog.by_uuid(id.0)).collect();
         let mut count = 0;
-        for doc in docs.iter().chain(&sources) {
-            let Some(shown) = self.record(place, state, *doc, Shown::WithContent, now)? else { continue };
+        let docs: Vec<u32> = docs.iter().chain(&sources).copied().collect();
+        for (_, shown) in self.records(place, state, &docs, Shown::WithContent, now)? {
             // What has no sentence in it, such as a lone emoji, is still one thing to erase.
             count += sentences(&shown.content.flatten().unwrap_or_default()).len().max(1) as u64;
         }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use memlog_events::{
     event::{Content, MessageAppendedContentV2, SavedContentV1},
     ids::{StreamId, StreamKey},
-    log::{Error, Log, Sealed},
+    log::{Error, Log, Sealed, Stored},
 };
 
 use super::catalog::{Catalog, Doc, ThreadSummary};
@@ -45,12 +45,19 @@ pub fn chunks(catalog: &Catalog, it: &Doc, text: &str) -> Vec<String> {
 
 /// A document's content as the log holds it; none if it is erased.
 pub fn content_of(log: &Log, place: &Place, catalog: &Catalog, it: &Doc) -> Result<Option<Content>, Error> {
-    let key = StreamKey { stream: catalog.stream_of(it, place.key.scope.own_stream()), ..place.key };
-    let Some(event) = log.at(key, it.at)? else { return Ok(None) };
-    Ok(match log.open_content(&event)? {
-        Sealed::Open(content) => Some(content),
-        Sealed::Erased | Sealed::None => None,
-    })
+    Ok(contents_of(log, place, catalog, &[it])?.pop().flatten())
+}
+
+/// The same of several, which takes less than one after the other.
+pub fn contents_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -> Result<Vec<Option<Content>>, Error> {
+    let own = place.key.scope.own_stream();
+    let at = |it: &&Doc| (StreamKey { stream: catalog.stream_of(it, own), ..place.key }, it.at);
+    let events = log.each_at(&docs.iter().map(at).collect::<Vec<_>>())?;
+    let content = |event: Option<Stored>| match event.map(|event| log.open_content(&event)).transpose()? {
+        Some(Sealed::Open(content)) => Ok(Some(content)),
+        Some(Sealed::Erased | Sealed::None) | None => Ok(None),
+    };
+    events.into_iter().map(content).collect()
 }
 
 /// The text of a thread's summary; none if it is erased.

@@ -57,6 +57,18 @@ impl Log {
         })
     }
 
+    /// Several events, each as [`Log::at`] gives it, as of one moment.
+    pub fn each_at(&self, places: &[(StreamKey, Version)]) -> Result<Vec<Option<Stored>>, Error> {
+        self.0.core.guarded(|| {
+            let events = self.0.core.read()?.events()?;
+            let one = |(key, version): &(StreamKey, Version)| {
+                let event = events.get_owned(&rows::event_key(*key, *version))?;
+                event.map(|event| decode(*key, *version, event.value())).transpose()
+            };
+            places.iter().map(one).collect()
+        })
+    }
+
     /// The version a stream is at.
     pub fn version(&self, key: StreamKey) -> Result<Version, Error> {
         self.0.core.guarded(|| {

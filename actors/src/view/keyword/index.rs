@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::analyse::{Kind, Piece, each_piece, word_terms};
-use super::search::Bm25;
+use super::search::{Bm25, Terms as Query};
 use crate::view::HashMap;
 
 /// One document of a term's list, which is ordered by document.
@@ -242,6 +242,13 @@ impl Keyword {
     pub fn length(&self, doc: u32) -> u32 {
         let entry = self.entries.get(doc as usize).and_then(Option::as_ref);
         entry.map_or(0, |entry| u32::from(entry.length))
+    }
+
+    /// How many of a document's distinct terms a query asks for, and how many there are.
+    pub fn overlap(&self, asked: &Query, doc: u32) -> (usize, usize) {
+        let entry = self.entries.get(doc as usize).and_then(Option::as_ref);
+        let terms = entry.map_or(&[][..], |entry| &entry.terms);
+        (asked.ids().filter(|term| terms.binary_search(term).is_ok()).count(), terms.len())
     }
 
     /// The number of documents.

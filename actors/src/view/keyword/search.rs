@@ -40,6 +40,11 @@ impl Terms {
         self.weighted.is_empty()
     }
 
+    /// Their numbers.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.weighted.iter().map(|(term, _)| *term)
+    }
+
     /// The number of distinct known terms.
     pub fn len(&self) -> usize {
         self.weighted.len()
