@@ -1,10 +1,10 @@
 //! `audit.*`: the log itself, never its content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use memlog_events::{
     event::{Content, Facts, KINDS},
-    ids::{Position, Scope},
+    ids::{Micros, Position, RecordId, RelationId, Scope, Slot, StreamKey, Version},
     log::{Log, Report, Sealed, Stored},
 };
 use uuid::Uuid;
@@ -142,7 +142,7 @@ impl System {
                 Some(Sealed::Open(Content::ProfileCreated(content))) => Some(content.name),
                 _ => None,
             };
-            let ids = Ids::of(log, &all)?;
+            let ids = Ids::of(log, &all, system.now())?;
             let mut events = Vec::new();
             for event in &all {
                 if events.len() == limit {
@@ -164,7 +164,7 @@ impl System {
             let page = log.tail(at, PAGE_EVENTS).map_err(broken)?;
             let Some(last) = page.last() else { return Ok(events) };
             at = last.head.position;
-            let ids = Ids::of(log, &page)?;
+            let ids = Ids::of(log, &page, self.now())?;
             for event in &page {
                 if let Some(name) = names.of(event)? {
                     events.extend(self.tell(event, filter, name, &ids)?);
@@ -202,6 +202,7 @@ impl System {
         // An image's bytes are not read for the name in them, which stands in the event beside it, too.
         let content = match &event.facts {
             Facts::ImageStored(_) => Sealed::None,
+            _ if ids.over.hides(event) => Sealed::None,
             _ => self.inner.environment.log.open_content(event).map_err(broken)?,
         };
         let by = match &content {
@@ -270,13 +271,63 @@ impl System {
     }
 }
 
+/// What has expired and is not erased yet: no event tells more of it than it will then.
+#[derive(Default)]
+struct Over {
+    slots: BTreeSet<Slot>,
+    records: BTreeSet<RecordId>,
+    /// A link goes with either of its ends.
+    links: BTreeSet<RelationId>,
+}
+
+impl Over {
+    fn at(log: &Log, now: Micros) -> Result<Self, Error> {
+        // Mostly there is nothing: the housekeeping looks twice a second.
+        let due = log.due(now, usize::MAX).map_err(broken)?;
+        let streams: BTreeSet<StreamKey> = due.iter().map(|(_, key, _)| *key).collect();
+        let mut over = Self { slots: due.into_iter().map(|(.., slot)| slot).collect(), ..Self::default() };
+        for key in streams {
+            let mut after = Version(0);
+            loop {
+                let page = log.stream(key, after, PAGE_EVENTS).map_err(broken)?;
+                let Some(last) = page.last() else { break };
+                after = last.head.version;
+                page.iter().for_each(|event| over.learn(&event.facts));
+            }
+        }
+        Ok(over)
+    }
+
+    fn learn(&mut self, facts: &Facts) {
+        match facts {
+            Facts::Saved(e) if self.slots.contains(&e.slot) => drop(self.records.insert(e.record)),
+            Facts::Linked(e) if [e.source, e.target].iter().any(|end| self.records.contains(end)) => {
+                self.links.insert(e.relation);
+            }
+            _ => {}
+        }
+    }
+
+    fn hides(&self, event: &Stored) -> bool {
+        let of_link = match &event.facts {
+            Facts::Linked(e) => self.links.contains(&e.relation),
+            Facts::Relinked(e) => self.links.contains(&e.relation),
+            _ => false,
+        };
+        of_link || self.slots.contains(&event.head.keys.subject)
+    }
+}
+
 /// Ids that clients gave, by the UUID that events carry.
-struct Ids(BTreeMap<Uuid, String>);
+struct Ids {
+    given: BTreeMap<Uuid, String>,
+    over: Over,
+}
 
 impl Ids {
-    fn of(log: &Log, events: &[Stored]) -> Result<Self, Error> {
-        let mut ids = BTreeMap::new();
-        for event in events {
+    fn of(log: &Log, events: &[Stored], now: Micros) -> Result<Self, Error> {
+        let (mut ids, over) = (BTreeMap::new(), Over::at(log, now)?);
+        for event in events.iter().filter(|event| !over.hides(event)) {
             let given = match &event.facts {
                 Facts::Saved(e) if e.id_digest.is_some() => e.record.0,
                 Facts::MessageAppended(e) if e.id_digest.is_some() => e.message.0,
@@ -293,11 +344,11 @@ impl Ids {
             };
             ids.extend(id.map(|id| (given, id)));
         }
-        Ok(Self(ids))
+        Ok(Self { given: ids, over })
     }
 
     fn shown(&self, id: Uuid) -> String {
-        self.0.get(&id).cloned().unwrap_or_else(|| id.to_string())
+        self.given.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 }
 

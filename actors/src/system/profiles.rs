@@ -7,7 +7,7 @@ use super::{
     System,
     command::{Before, Begun, refused},
     cursor::Cursor,
-    lookup::{broken, uuid},
+    lookup::{broken, gone, uuid},
     past::Moment,
     validate,
 };
@@ -58,8 +58,8 @@ impl System {
             let note = super::command::Note(());
             self.inner.profiles.execute(place, note, once.key).await.map_err(refused)?;
         }
-        let profile = self.glance_at(place, Moment::Now).await?;
-        let profile = profile.ok_or_else(|| Error::not_found("profile", &request.profile))?;
+        // Deleted by somebody else already: it creates what is not there, so that is no answer.
+        let profile = self.glance_at(place, Moment::Now).await?.ok_or_else(gone)?;
         Ok(Answer::fresh(Got { profile }))
     }
 

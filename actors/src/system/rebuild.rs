@@ -6,7 +6,12 @@ use memlog_events::{
     log::Stored,
 };
 
-use super::{System, lookup::broken, past::not_loaded, records::is_record};
+use super::{
+    System,
+    lookup::{RETRY_MS, broken},
+    past::not_loaded,
+    records::is_record,
+};
 use crate::{
     api::{Error, record::ItemType},
     domain::Place,
@@ -38,8 +43,10 @@ const PAGE_EVENTS: usize = 1_000;
 
 impl System {
     /// Drops and folds every view of every profile; `progress(done, all)` counts profiles. With a model, what is not in the
-    /// cache is embedded; without one, the cached vectors serve again once there is one.
+    /// cache is embedded; without one, the cached vectors serve again once there is one. What it has made is durable when it says
+    /// that it is done, and it fails if there was no room for that.
     pub async fn rebuild(&self, progress: impl Fn(u64, u64) + Send + Sync) -> Result<Rebuilt, Error> {
+        let before = self.kept();
         let profiles = self.all_begun_by(|facts| matches!(facts, Facts::ProfileCreated(_))).await?;
         let mut rebuilt = Rebuilt::default();
         for (done, place) in profiles.iter().enumerate() {
@@ -48,7 +55,27 @@ impl System {
         }
         progress(profiles.len() as u64, profiles.len() as u64);
         self.rebuild_notebooks(&mut rebuilt).await?;
+        self.keep(before).await?;
         Ok(rebuilt)
+    }
+
+    /// Vectors that were refused, and which page store it is: as long as both stay, what was made is there to be synced.
+    fn kept(&self) -> (u64, u64) {
+        let unkept = self.inner.registry.embed().map_or(0, |embed| embed.unkept());
+        (unkept, self.inner.environment.log.life())
+    }
+
+    async fn keep(&self, before: (u64, u64)) -> Result<(), Error> {
+        let unkept =
+            |why: &str| Error::unavailable(format!("not all vectors that were made could be kept: {why}"), RETRY_MS);
+        let log = self.inner.environment.log.clone();
+        let synced = crate::blocking::run(move || log.sync()).await.map_err(broken)?;
+        synced.map_err(|error| unkept(&error.to_string()))?;
+        if self.kept() == before {
+            return Ok(());
+        }
+        let reason = self.inner.environment.log.failure();
+        Err(unkept(reason.as_deref().unwrap_or("the disk failed for a while")))
     }
 
     async fn rebuild_notebooks(&self, rebuilt: &mut Rebuilt) -> Result<(), Error> {

@@ -68,6 +68,32 @@ async fn two_hundred_writers_read_what_they_wrote() {
     ended("the stop", system.stop()).await;
 }
 
+// It creates what is not there, so nobody is told that there is none: who loses to a deletion may ask again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_profile_that_is_asked_for_while_it_is_deleted_is_never_missing() {
+    let world = World::new();
+    let system = world.start().await;
+    let mut callers = JoinSet::new();
+    for caller in 0..4 {
+        let system = system.clone();
+        callers.spawn(async move {
+            for turn in 0..100 {
+                if caller == 0 {
+                    system.profile_delete(&acme(), delete()).await.expect("deleted");
+                    continue;
+                }
+                let context = keyed(&format!("{caller} {turn}"));
+                let asked = Get { profile: ALICE.to_owned(), as_of: None };
+                if let Err(error) = system.profile_get(&context, asked).await {
+                    assert_eq!(error.kind, Kind::Unavailable, "{error}");
+                }
+            }
+        });
+    }
+    ended("the callers", callers.join_all()).await;
+    ended("the stop", system.stop()).await;
+}
+
 // Views that are dropped and loaded while events are committed to several streams of one profile must not miss any.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn views_loaded_while_others_write_miss_nothing() {

@@ -118,8 +118,8 @@ impl World {
         }
     }
 
-    pub(crate) async fn start(&self) -> System {
-        let options = Options {
+    pub(crate) fn options(&self) -> Options {
+        Options {
             data_dir: self.folder.path().to_owned(),
             vault_dir: None,
             limits: self.limits.clone(),
@@ -128,8 +128,11 @@ impl World {
             narrator: None,
             queue: None,
             clock: Arc::<Moved>::clone(&self.clock),
-        };
-        System::start(options).await.expect("started")
+        }
+    }
+
+    pub(crate) async fn start(&self) -> System {
+        System::start(self.options()).await.expect("started")
     }
 
     /// Stops it and starts another on the same folder.

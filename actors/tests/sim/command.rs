@@ -23,6 +23,9 @@ pub(crate) const AGENTS: [&str; 2] = ["support", "scout"];
 /// The last is the account itself.
 pub(crate) const LOGINS: [Option<&str>; 3] = [Some("ann"), Some("ben"), None];
 pub(crate) const ACCOUNT: usize = 2;
+/// Whom a note may go to beside the logins: a group, which only the first of them is in.
+pub(crate) const GROUP: usize = LOGINS.len();
+pub(crate) const GROUPS: [&str; 1] = ["sales"];
 /// Kinds of notes: those of every namespace, by weight, and from `ADDED` on those that one may add.
 pub(crate) const WEIGHTS: [&str; 5] = ["kCritical", "kSkill", "kDefault", "kLaw", "kHouse"];
 pub(crate) const CRITICAL: usize = 0;
@@ -41,8 +44,8 @@ pub(crate) fn word_of(text: &str) -> Option<Word> {
 }
 
 /// The numbers are places in the lists above; `p` is a profile and `ns` a namespace. An agent and the notebook of its own have one word;
-/// the books that it attaches come with whether it may write them, and a `Write` is its own. A note goes `to` a login, or to everyone. An image is part of a message that
-/// is shown, or hangs alone.
+/// the books that it attaches come with whether it may write them, and a `Write` is its own. A note goes `to` a login, to the group, or to everyone. An image is part of a
+/// message that is shown, or hangs alone. What is changed keeps its word, and `says` another from then on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Command {
     AddSpeaker { p: usize, who: usize },
@@ -54,6 +57,7 @@ pub(crate) enum Command {
     AddTurn { p: usize, session: usize, words: [Word; 2] },
     DeleteSession { p: usize, session: usize },
     DeleteProfile { p: usize },
+    Visit { p: usize },
     Retry { p: usize, job: Word },
     Open { p: usize, thread: usize },
     Say { p: usize, thread: usize, words: Vec<Word>, days: Option<i64> },
@@ -65,14 +69,22 @@ pub(crate) enum Command {
     TakeDown { p: usize, thread: usize, image: Word },
     DropMessage { p: usize, thread: usize, word: Word },
     DropMemory { p: usize, thread: usize, word: Word },
+    Reword { p: usize, thread: usize, word: Word, says: Option<Word>, days: Option<i64> },
+    Amend { p: usize, thread: usize, word: Word, says: Option<Word>, holds: Option<bool>, days: Option<i64> },
+    Relabel { p: usize, thread: usize, source: Word, target: Word, kind: usize, to: usize },
+    Retake { p: usize, thread: usize, image: Word, says: Word, days: Option<i64> },
     DeleteThread { p: usize, thread: usize },
     Create { ns: usize, name: usize, book: Word },
-    Save { ns: usize, name: usize, entry: usize, word: Word, version: Option<u64> },
-    ForgetEntry { ns: usize, name: usize, entry: usize, version: Option<u64> },
+    Adopt { ns: usize, name: usize, book: Word },
+    Rename { ns: usize, book: Word, name: usize },
+    Save { ns: usize, login: usize, name: usize, entry: usize, word: Word, version: Option<u64> },
+    ForgetEntry { ns: usize, login: usize, name: usize, entry: usize, version: Option<u64> },
     Trash { ns: usize, book: Word },
     Restore { ns: usize, book: Word },
     Purge { ns: usize, book: Word },
     Hire { ns: usize, name: usize, agent: Word, books: Vec<(Word, bool)> },
+    Engage { ns: usize, name: usize, agent: Word },
+    Retitle { ns: usize, agent: Word, name: usize },
     Attach { ns: usize, agent: Word, books: Vec<(Word, bool)> },
     Write { ns: usize, agent: Word, book: Word, entry: usize, word: Word },
     Dismiss { ns: usize, agent: Word },
@@ -98,7 +110,7 @@ pub(crate) struct Asked {
 }
 
 /// Their names; [`Command::name`] says of each which.
-pub(crate) const NAMES: [&str; 42] = [
+pub(crate) const NAMES: [&str; 51] = [
     "AddSpeaker",
     "RemoveSpeaker",
     "Remember",
@@ -108,6 +120,7 @@ pub(crate) const NAMES: [&str; 42] = [
     "AddTurn",
     "DeleteSession",
     "DeleteProfile",
+    "Visit",
     "Retry",
     "Open",
     "Say",
@@ -119,14 +132,22 @@ pub(crate) const NAMES: [&str; 42] = [
     "TakeDown",
     "DropMessage",
     "DropMemory",
+    "Reword",
+    "Amend",
+    "Relabel",
+    "Retake",
     "DeleteThread",
     "Create",
+    "Adopt",
+    "Rename",
     "Save",
     "ForgetEntry",
     "Trash",
     "Restore",
     "Purge",
     "Hire",
+    "Engage",
+    "Retitle",
     "Attach",
     "Write",
     "Dismiss",
@@ -169,12 +190,16 @@ impl Command {
     pub(crate) fn namespace(&self) -> usize {
         match self {
             Self::Create { ns, .. }
+            | Self::Adopt { ns, .. }
+            | Self::Rename { ns, .. }
             | Self::Save { ns, .. }
             | Self::ForgetEntry { ns, .. }
             | Self::Trash { ns, .. }
             | Self::Restore { ns, .. }
             | Self::Purge { ns, .. }
             | Self::Hire { ns, .. }
+            | Self::Engage { ns, .. }
+            | Self::Retitle { ns, .. }
             | Self::Attach { ns, .. }
             | Self::Write { ns, .. }
             | Self::Dismiss { ns, .. }
@@ -204,6 +229,7 @@ impl Command {
             | Self::AddTurn { p, .. }
             | Self::DeleteSession { p, .. }
             | Self::DeleteProfile { p }
+            | Self::Visit { p }
             | Self::Retry { p, .. }
             | Self::Open { p, .. }
             | Self::Say { p, .. }
@@ -215,6 +241,10 @@ impl Command {
             | Self::TakeDown { p, .. }
             | Self::DropMessage { p, .. }
             | Self::DropMemory { p, .. }
+            | Self::Reword { p, .. }
+            | Self::Amend { p, .. }
+            | Self::Relabel { p, .. }
+            | Self::Retake { p, .. }
             | Self::DeleteThread { p, .. } => Some(*p),
             _ => None,
         }
@@ -235,7 +265,9 @@ impl Command {
     /// Who sends it; the account sends what is nobody's.
     pub(crate) fn login(&self) -> usize {
         match self {
-            Self::Pin { login, .. }
+            Self::Save { login, .. }
+            | Self::ForgetEntry { login, .. }
+            | Self::Pin { login, .. }
             | Self::Edit { login, .. }
             | Self::Unpin { login, .. }
             | Self::Post { login, .. }
@@ -261,7 +293,12 @@ impl Asked {
     }
 }
 
+pub(crate) fn is_in_the_group(login: usize) -> bool {
+    login == 0
+}
+
 pub(crate) fn context(ns: usize, login: usize, idempotency: Option<Idempotency>) -> Context {
-    let caller = Caller { user: LOGINS[login].map(str::to_owned), ..Caller::default() };
+    let groups = if is_in_the_group(login) { GROUPS.map(str::to_owned).to_vec() } else { Vec::new() };
+    let caller = Caller { user: LOGINS[login].map(str::to_owned), groups, ..Caller::default() };
     Context { namespace: NAMESPACES[ns].to_owned(), caller, idempotency }
 }

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::{
     command::{ACCOUNT, Asked, Command, FACT, NAMESPACES, PROFILES, Word, context, text, word_of},
-    look::{Reader, board_of, found, shelf_of, shown},
+    look::{Reader, board_of, books_of, found, shelf_of, shown},
     orders::Made,
-    plain::{Job, JobState, Place, World},
+    plain::{Job, JobState, Place, Shelf, World},
     plan::Call,
     run::{Run, idle},
     step::is_seen,
@@ -26,6 +26,13 @@ pub(crate) struct Moment {
     p: usize,
     seq: u64,
     ids: BTreeSet<String>,
+}
+
+/// What stood on a shelf at a position.
+pub(crate) struct Shelved {
+    ns: usize,
+    seq: u64,
+    shelf: Shelf,
 }
 
 /// Moments that are looked back at.
@@ -82,8 +89,10 @@ impl Run {
             Command::AddTurn { words, .. } => {
                 self.ids.jobs.extend(id("/job_id").map(|job| (words[0], job)));
             }
-            Command::Create { book, .. } => self.ids.books.extend(id("/memory/id").map(|id| (*book, id))),
-            Command::Hire { agent, .. } => {
+            Command::Create { book, .. } | Command::Adopt { book, .. } => {
+                self.ids.books.extend(id("/memory/id").map(|id| (*book, id)))
+            }
+            Command::Hire { agent, .. } | Command::Engage { agent, .. } => {
                 self.ids.agents.extend(id("/agent/id").map(|id| (*agent, id)));
                 self.ids.books.extend(id("/agent/memory_id").map(|id| (*agent, id)));
             }
@@ -159,6 +168,7 @@ impl Run {
                 |world| shelf_of(&world.shelves[ns]) == shelf && board_of(&world.notes[ns], &connected) == notes,
                 |world| format!("read {shelf:#?} {notes:?}\nmodel {:#?} {:?}", world.shelves[ns], world.notes[ns]),
             );
+            self.look_back_at_the_shelf(system, ns).await;
         }
         self.queued().await;
         self.trace.say(format_args!("head {}, {} worlds", system.health().seq, self.worlds.len()));
@@ -201,7 +211,8 @@ impl Run {
             return;
         }
         let profile = self.worlds[0].profiles[p].clone();
-        let living: Vec<Word> = profile.records.keys().copied().collect();
+        let living: Vec<Word> = profile.records.values().map(|record| record.says).collect();
+        let holds = |word: Word| profile.saying(word).is_some_and(|record| profile.is_valid(record));
         let any = 1 + self.random.below(self.next_word as usize) as Word;
         let word = if self.random.once_in(2) { any } else { self.random.pick(&living).copied().unwrap_or(any) };
         let (ns, name) = PROFILES[p];
@@ -209,26 +220,26 @@ impl Run {
         let asked = profile::Search { profile: name.to_owned(), query, limit: Some(100), ..Default::default() };
         let hits = found(asked.run(system, &context(ns, ACCOUNT, None)).await).expect("searched");
         let hits = hits.map(|it| it.memories).unwrap_or_default();
-        let said = |word: Word| profile.places.values().flatten().any(|said| said.word == word && !said.gone);
+        let said = |word: Word| profile.places.values().flatten().any(|said| said.says == word && !said.gone);
         let mut told = BTreeSet::new();
         for hit in &hits {
             let content = hit.content.clone().flatten().unwrap_or_default();
             let word = word_of(&content).unwrap_or_else(|| panic!("found {content:?}"));
             let there = match hit.item_type {
                 ItemType::Message => said(word),
-                ItemType::Image => profile.images.iter().any(|image| image.word == word),
-                _ => profile.is_valid(word),
+                ItemType::Image => profile.images.iter().any(|image| image.says == word),
+                _ => holds(word),
             };
             assert!(there, "found, and not there: {hit:?}\n{}", self.trace.tail());
             told.insert((word, hit.item_type == ItemType::Message));
         }
-        if profile.is_valid(word) {
+        if holds(word) {
             let source = word.checked_sub(FACT).is_some_and(|source| told.contains(&(source, true)));
             assert!(source || told.contains(&(word, false)), "{} is not found\n{}", text(word), self.trace.tail());
         }
         let quiet = profile.places.iter().filter(|(place, _)| matches!(place, Place::Thread(_)));
         let mut quiet = quiet.flat_map(|(_, held)| held);
-        if quiet.any(|said| said.word == word && !said.gone) {
+        if quiet.any(|said| said.says == word && !said.gone) {
             assert!(told.contains(&(word, true)), "{} was said and is not found\n{}", text(word), self.trace.tail());
         }
     }
@@ -254,6 +265,31 @@ impl Run {
             }
         } else {
             self.moments.retain(|moment| moment.p != p);
+        }
+    }
+
+    /// The same of notebooks: those that are there still show what they said then, but for what is forgotten.
+    async fn look_back_at_the_shelf(&mut self, system: &System, ns: usize) {
+        if self.worlds.len() > 1 {
+            return;
+        }
+        let now = &self.worlds[0].shelves[ns];
+        let then: Vec<&Shelved> = self.shelved.iter().filter(|it| it.ns == ns).collect();
+        if let Some(Shelved { seq, shelf: then, .. }) = self.random.pick(&then) {
+            let there = |shelf: &Shelf, book: &Word| shelf.books.get(book).is_some_and(|book| book.trashed.is_none());
+            let books = then.books.keys().filter(|book| there(then, book) && there(now, book));
+            let books: Vec<Word> = books.filter(|book| self.ids.books.contains_key(book)).copied().collect();
+            let reader = Reader { system, ids: &mut self.ids, words: &mut self.words };
+            let read = reader.past_books(ns, *seq, &books).await.expect("the past is read");
+            assert_eq!(read, books_of(then, now, &books), "as of {seq}, namespace {ns}\n{}", self.trace.tail());
+            if !books.is_empty() {
+                self.trace.count("a notebook's past");
+            }
+        }
+        self.shelved.push(Shelved { ns, seq: system.health().seq, shelf: now.clone() });
+        if self.shelved.len() > MOMENTS_MAX {
+            let drop = self.random.below(MOMENTS_MAX);
+            self.shelved.remove(drop);
         }
     }
 

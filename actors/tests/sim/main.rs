@@ -43,7 +43,7 @@ use trace::Tally;
 /// What runs it.
 const COMMAND: &str = "cargo test -p memlog-actors --test sim every_seed -- --nocapture";
 /// What must have happened in an ordinary run, beside every command: else it would prove less than it says.
-const HAPPENS: [&str; 15] = [
+const HAPPENS: [&str; 18] = [
     "a repeat",
     "asked again",
     "a closed gate",
@@ -59,6 +59,9 @@ const HAPPENS: [&str; 15] = [
     "a power cut",
     "a power cut at a sync",
     "a full disk",
+    "a user's entry",
+    "a group's note",
+    "a notebook's past",
 ];
 /// Seeds of an ordinary run.
 const SEEDS: u64 = 200;

@@ -101,7 +101,7 @@ fn after(world: &World, made: &Made, let_in: bool, now: i64, dead: bool, alone: 
                 refused.map(|_| world.clone()).into_iter().chain(done.map(|_| next)).collect()
             }
         },
-        (call, answered) => worked(world, call, answered.as_ref(), made.words.as_deref()),
+        (call, answered) => worked(world, call, answered.as_ref(), made.words.as_deref(), now),
     }
 }
 
@@ -135,14 +135,14 @@ fn tells(command: &Command, told: &Told, again: bool, reply: &Value) -> bool {
 }
 
 /// A worker's call: what it has changed.
-fn worked(world: &World, call: &Call, answered: Option<&Answered>, known: Option<&[Word]>) -> Vec<World> {
+fn worked(world: &World, call: &Call, answered: Option<&Answered>, known: Option<&[Word]>, now: i64) -> Vec<World> {
     let how = if let Call::Worker { how, .. } = call { *how } else { How::Whole };
     let words = match answered {
         Some(Answered::Worker(Worked::Moot)) => {
             let open = known.is_some_and(|words| is_open(world, words)) && !matches!(call, Call::Late(_));
             return if open { Vec::new() } else { vec![world.clone()] };
         }
-        Some(Answered::Worker(Worked::Did(words))) => return vec![changed(world, how, words)],
+        Some(Answered::Worker(Worked::Did(words))) => return vec![changed(world, how, words, now)],
         Some(Answered::Worker(Worked::Holds(..))) => return vec![world.clone()],
         Some(Answered::Worker(Worked::Closed(words))) => words.as_deref().or(known),
         _ => known,
@@ -153,7 +153,7 @@ fn worked(world: &World, call: &Call, answered: Option<&Answered>, known: Option
         None => world.profiles.iter().flat_map(|it| it.jobs.iter().map(|job| job.words.clone())).collect(),
     };
     let mut may = vec![world.clone()];
-    may.extend(jobs.iter().map(|words| changed(world, how, words)));
+    may.extend(jobs.iter().map(|words| changed(world, how, words, now)));
     may
 }
 
@@ -161,12 +161,12 @@ fn is_open(world: &World, words: &[Word]) -> bool {
     world.profiles.iter().any(|it| it.job_of(words).is_some_and(|job| it.jobs[job].state == JobState::Open))
 }
 
-fn changed(world: &World, how: How, words: &[Word]) -> World {
+fn changed(world: &World, how: How, words: &[Word], now: i64) -> World {
     let mut next = world.clone();
     for profile in &mut next.profiles {
         let Some(job) = profile.job_of(words) else { continue };
         match how {
-            How::Whole | How::Twice => profile.extracted(job, words),
+            How::Whole | How::Twice => profile.extracted(job, words, now),
             How::Lasting | How::Malformed => profile.failed(job),
             How::Hold | How::Lost | How::Transient => {}
         }

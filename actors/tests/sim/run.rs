@@ -15,7 +15,7 @@ use super::{
     calls::Kept,
     command::{ACCOUNT, Asked, Command, Ids, Word, context},
     disk::{Computer, Unsynced},
-    judge::Moment,
+    judge::{Moment, Shelved},
     plain::World,
     ports::{DAY, HOUR, Queue, only_classifies},
     random::Random,
@@ -54,6 +54,7 @@ pub(crate) struct Run {
     /// What was to be deleted, whatever came of it, and how many steps were left then.
     pub(crate) deleted: Vec<(usize, Command)>,
     pub(crate) moments: Vec<Moment>,
+    pub(crate) shelved: Vec<Shelved>,
     pub(crate) trace: Trace,
     pub(crate) steps: usize,
     /// Whether the life before ended with its power.
@@ -100,6 +101,7 @@ pub(crate) fn history(seed: u64) -> Trace {
         answers: BTreeMap::new(),
         deleted: Vec::new(),
         moments: Vec::new(),
+        shelved: Vec::new(),
         trace: Trace::default(),
         steps: super::number("MEMLOG_SIM_STEPS").map_or(STEPS, |steps| steps as usize),
         died: false,

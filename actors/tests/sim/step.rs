@@ -99,8 +99,8 @@ impl Run {
         while calls.len() < count {
             let kind = self.random.weighted(&[14, 5, 1, 2]);
             let twin = calls.last().cloned().filter(|_| self.random.once_in(4));
-            let mut plan =
-                Plan { random: &mut self.random, world: &world, ids: &self.ids, next_word: &mut self.next_word };
+            let (random, ids, next_word) = (&mut self.random, &self.ids, &mut self.next_word);
+            let mut plan = Plan { random, world: &world, ids, next_word, now: self.clock.micros() };
             let call = match (twin, kind) {
                 (Some(twin), _) => twin,
                 (None, 1) => {

@@ -6,7 +6,7 @@ use memlog_actors::api::error::Kind;
 
 use super::{
     calls::{Answered, Worked},
-    command::Asked,
+    command::{ACCOUNT, Asked, Command, GROUP},
     plan::Call,
 };
 
@@ -35,7 +35,14 @@ impl Trace {
     pub(crate) fn count_call(&mut self, call: &Call, answered: Option<&Answered>) {
         match (call, answered) {
             (Call::Client(_), Some(Answered::Client(Ok((_, true))))) => self.count("a repeat"),
-            (Call::Client(asked), Some(Answered::Client(Ok(_)))) => self.count(asked.command.name()),
+            (Call::Client(asked), Some(Answered::Client(Ok(_)))) => {
+                self.count(asked.command.name());
+                match asked.command {
+                    Command::Save { login, .. } if login != ACCOUNT => self.count("a user's entry"),
+                    Command::Post { to: Some(GROUP), .. } => self.count("a group's note"),
+                    _ => {}
+                }
+            }
             (Call::Client(_), Some(Answered::Client(Err(error)))) if error.kind == Kind::CriticalUnread => {
                 self.count("a closed gate");
             }

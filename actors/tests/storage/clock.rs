@@ -2,7 +2,7 @@
 //! nothing is erased for good by a moment in which it was wrong.
 
 use memlog_actors::{
-    api::{audit, profile::Remember, speaker},
+    api::{Caller, Context, audit, given::OneOrEach, profile::Remember, speaker, thread},
     limits::Limits,
     system::System,
 };
@@ -66,6 +66,76 @@ async fn a_jump_ahead_and_back_erases_nothing() {
     assert_eq!(shown(&system).await, 1);
     let verified = system.audit_verify(&acme(), audit::Verify::default()).await.expect("verified").reply;
     assert!(verified.ok, "{verified:?}");
+    system.stop().await;
+}
+
+/// Ids that clients gave, and who wrote, are told of no event whose subject's time is over, whether or not it is erased yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_event_names_what_has_expired() {
+    let world = world(600_000);
+    let system = world.start().await;
+    let (profile, thread_id) = (ALICE.to_owned(), "desk".to_owned());
+    let off = thread::ExtractionSettings { enabled: Some(false), ..Default::default() };
+    let settings = Some(thread::Settings { extraction: Some(off), ..Default::default() });
+    let create = thread::Create { profile, thread_id: Some(thread_id.clone()), settings, ..Default::default() };
+    system.thread_create(&acme(), create).await.expect("created");
+    let memory = |id: &str, days: Option<f64>| thread::AddMemory {
+        profile: ALICE.to_owned(),
+        thread_id: thread_id.clone(),
+        content: format!("This is {id}"),
+        memory_id: Some(id.to_owned()),
+        ttl_days: Some(days),
+        ..Default::default()
+    };
+    system.thread_add_memory(&acme(), memory("mem-heron", None)).await.expect("saved");
+    let linked = thread::AddMemory {
+        memory_id_to_link: Some("mem-heron".to_owned()),
+        link_type: Some("supports".to_owned()),
+        link_id: Some("link-walrus".to_owned()),
+        ..memory("mem-walrus", Some(1.0))
+    };
+    let walrus = Caller { agent: None, user: Some("user-walrus".to_owned()), ..Caller::default() };
+    system.thread_add_memory(&Context { caller: walrus, ..acme() }, linked).await.expect("saved");
+    let relabelled = thread::UpdateRecordLink {
+        profile: ALICE.to_owned(),
+        thread_id: thread_id.clone(),
+        relation_id: "link-walrus".to_owned(),
+        relation_type: Some("refines".to_owned()),
+        ..Default::default()
+    };
+    system.thread_update_record_link(&acme(), relabelled).await.expect("relabelled");
+    let said = thread::NewMessage {
+        role: "user".to_owned(),
+        content: thread::Content::Text("The parking spot is 7".to_owned()),
+        id: Some("msg-walrus".to_owned()),
+        ..Default::default()
+    };
+    let said = thread::AddMessages {
+        profile: ALICE.to_owned(),
+        thread_id: thread_id.clone(),
+        messages: vec![said],
+        ttl_days: Some(OneOrEach::One(Some(1.0))),
+        ..Default::default()
+    };
+    system.thread_add_messages(&acme(), said).await.expect("said");
+    let told = async || {
+        let all = audit::Events { limit: Some(500), ..Default::default() };
+        let events = system.audit_events(&acme(), all).await.expect("told").reply.events;
+        let lines = system.audit_export(&acme(), audit::Export::default()).await.expect("exported").reply.lines;
+        let of_it = audit::Events { record_id: Some("mem-walrus".to_owned()), ..Default::default() };
+        let of_it = system.audit_events(&acme(), of_it).await.expect("told").reply.events.len();
+        (format!("{events:?} {lines}"), of_it)
+    };
+    let names = ["mem-walrus", "link-walrus", "msg-walrus", "user-walrus"];
+    let (before, of_it) = told().await;
+    assert!(names.iter().all(|name| before.contains(name)) && of_it > 0, "{before}");
+    world.clock.forward(YEARS);
+    let (after, of_it) = told().await;
+    assert!(!after.contains("walrus") && after.contains("mem-heron"), "{after}");
+    assert_eq!((of_it, expired(&system).await), (0, 0), "and nothing is erased yet");
+    world.clock.forward(-YEARS);
+    let (again, _) = told().await;
+    assert!(names.iter().all(|name| again.contains(name)), "back with the clock: {again}");
     system.stop().await;
 }
 

@@ -173,6 +173,12 @@ impl Log {
         !self.0.core.queue.is_closed()
     }
 
+    /// Counts how often the log was opened anew since its start, because its disk had failed: what was written before and not synced
+    /// is gone.
+    pub fn life(&self) -> u64 {
+        self.0.core.store.life()
+    }
+
     /// The last position that is durable, with its erasures made.
     pub fn head(&self) -> Position {
         self.0.core.head()

@@ -10,7 +10,7 @@ use tokio::{sync::mpsc, task::JoinSet};
 use super::{
     Tally,
     commands::{POISON, admin},
-    dying,
+    dying, fading,
     hand::{End, Hand, SHARED},
     look::{Reader, Seen},
     proof, races,
@@ -29,8 +29,20 @@ const HANDS: usize = 8;
 const REPLIES_MAX: usize = 400;
 /// Whoever draws what is searched for; clients are small letters.
 const SEEKING: char = 'S';
+/// Whoever saves what ends.
+const FADING: char = 'F';
 /// How long extraction may take once nobody dies any more. A job whose worker died waits half a minute.
 const QUIET_S: f64 = 100.0;
+
+/// Rounds of one folder: a longer life makes slower rounds and no new states. Embedding takes most of a round, in a test's build.
+pub(super) fn rounds(seed: u64) -> usize {
+    if embeds(seed) { 6 } else { 20 }
+}
+
+/// Every third folder has the embedding model.
+fn embeds(seed: u64) -> bool {
+    seed % 3 == 1
+}
 
 /// Some rounds on a folder of its own; false if there is no nats-server on this machine.
 pub(super) async fn live(seed: u64, rounds: usize, tally: &mut Tally) -> bool {
@@ -45,11 +57,15 @@ pub(super) async fn live(seed: u64, rounds: usize, tally: &mut Tally) -> bool {
         });
         world.ask(llm);
     }
-    eprintln!("folder: MEMLOG_CRASH_SEED={seed}{}", if llm.is_some() { ", with a language model" } else { "" });
+    let embeds = embeds(seed) && world.bring_model();
+    let with = [(llm.is_some(), ", with a language model"), (embeds, ", with the embedding model")];
+    let with: String = with.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+    eprintln!("folder: MEMLOG_CRASH_SEED={seed}{with}");
     // Listens before there is anything to tell: what was told before a first round that ends in order is not told again.
     let story = Story::new(world.nats().client().await).await;
     let mut served = world.serve().await;
     races::open(&served).await;
+    fading::open(&served).await;
     send(&served.client(0), &Said::new("profile.get", vec![], json!({ "profile": SHARED }))).await.unwrap();
     let hands = (0..HANDS).map(Hand::new).collect();
     let places: Vec<PathBuf> = [world.stores(), vec![world.log()]].concat();
@@ -60,6 +76,7 @@ pub(super) async fn live(seed: u64, rounds: usize, tally: &mut Tally) -> bool {
         world: &world,
         rng,
         hands,
+        fading: Vec::new(),
         story,
         places,
         has_model: llm.is_some(),
@@ -83,6 +100,8 @@ struct Folder<'w> {
     world: &'w World,
     rng: Rng,
     hands: Vec<Hand>,
+    /// All that ends, the newest last.
+    fading: Vec<fading::Thing>,
     story: Story,
     places: Vec<PathBuf>,
     has_model: bool,
@@ -136,10 +155,13 @@ impl Folder<'_> {
         tally.unknown += ends.iter().filter(|end| **end == End::Unknown).count();
         tally.done += done.iter().filter(|done| **done).count();
         once(&seen);
+        fading::check(&served, &self.fading, &mut self.drawing(FADING), tally).await;
         races::check(&served, &tries).await;
         self.story.check(&served, heard).await;
         proof::other_reads(&reader, &self.hands).await;
+        fading::reads(&reader).await;
         proof::all_living(&reader, &self.hands);
+        fading::none_is_read(&reader, &self.fading);
         reader.count(tally);
         if self.rng.bool() {
             self.then(&served, tally).await;
@@ -160,6 +182,9 @@ impl Folder<'_> {
         let replies = self.rng.usize(1..REPLIES_MAX);
         let (heard, mut count) = mpsc::channel(replies);
         let (mut working, mut racing) = (JoinSet::new(), JoinSet::new());
+        let rng = self.drawing(FADING);
+        let fading = fading::fade(served.client(HANDS), served.death(), self.round, rng, heard.clone());
+        let fading = tokio::spawn(fading);
         for (at, mut hand) in std::mem::take(&mut self.hands).into_iter().enumerate() {
             hand.rng = self.drawing(hand.letter);
             working.spawn(hand.work(served.client(at), served.death(), heard.clone()));
@@ -190,6 +215,7 @@ impl Folder<'_> {
         while let Some(ended) = racing.join_next().await {
             tries.extend(ended.unwrap());
         }
+        self.fading.extend(fading.await.unwrap());
         Left { tries, ends, died }
     }
 
@@ -200,7 +226,9 @@ impl Folder<'_> {
         let reader = Reader::new(served, head["seq"].as_u64());
         reader.look(&self.hands).await;
         proof::other_reads(&reader, &self.hands).await;
+        fading::reads(&reader).await;
         proof::all_living(&reader, &self.hands);
+        fading::none_is_read(&reader, &self.fading);
         reader.count(tally);
     }
 
@@ -246,10 +274,13 @@ impl Folder<'_> {
             assert_eq!(counted, there, "{profile}: what is counted is there");
         }
         proof::other_reads(&reader, &self.hands).await;
+        fading::reads(&reader).await;
         proof::whole_log(&reader).await;
         proof::all_living(&reader, &self.hands);
+        fading::none_is_read(&reader, &self.fading);
         reader.count(tally);
         proof::is_found(served, &self.hands, None).await;
+        fading::check(served, &self.fading, &mut self.drawing(FADING), tally).await;
     }
 
     /// Each thread's own wait.

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, sync::Mutex};
 
 use futures::{StreamExt, stream};
+use jiff::Timestamp;
 use memlog::client::CallError;
+use memlog_actors::port::Clock;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -13,7 +15,7 @@ use super::{
     tree::{empty_profile, fields},
     wire::{Said, read, send},
 };
-use crate::world::Served;
+use crate::{support::served::Wall, world::Served};
 
 /// Questions asked at once.
 pub(super) const READERS: usize = 24;
@@ -57,11 +59,12 @@ pub(super) struct Reader<'s> {
     pub(super) served: &'s Served,
     pub(super) as_of: Option<u64>,
     pub(super) replies: Mutex<String>,
+    pub(super) begun: Timestamp,
 }
 
 impl<'s> Reader<'s> {
     pub(super) fn new(served: &'s Served, as_of: Option<u64>) -> Self {
-        Self { served, as_of, replies: Mutex::default() }
+        Self { served, as_of, replies: Mutex::default(), begun: Wall.now() }
     }
 
     /// A reply; null if there is no such thing.

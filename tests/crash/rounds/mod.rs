@@ -10,12 +10,14 @@
 //! - `hand.rs` is a client: one command after the other, so that after a kill one is unknown at most.
 //! - `tree.rs` is the model: JSON, and a comparison. `look.rs` reads the same trees through the door.
 //! - `proof.rs`: words that are gone, files, searches. `story.rs`: the log, its chain and its feed. `races.rs`: who fights for a name.
+//! - `fading.rs`: what ends by the clock meanwhile.
 //! - `dying.rs`: how a process dies, and what dies with it.
 //!
 //! A new verb needs a row in `commands/mod.rs`; without it [`every_writing_verb_is_sent`] fails.
 
 mod commands;
 mod dying;
+mod fading;
 mod folder;
 mod hand;
 mod look;
@@ -39,8 +41,6 @@ use crate::world::random;
 const ROUNDS: usize = 50;
 /// From so many on no verb is left to chance: the rarest is sent once in some four rounds.
 const LONG: usize = 200;
-/// Rounds of one folder: a longer life makes slower rounds and no new states.
-const OF_ONE_FOLDER: usize = 25;
 
 /// What was done, to be told and to be counted.
 #[derive(Default)]
@@ -52,6 +52,9 @@ pub(crate) struct Tally {
     done: usize,
     reads: BTreeMap<String, usize>,
     events: usize,
+    /// Things that were looked for before their time was over and after it.
+    living: usize,
+    over: usize,
 }
 
 impl Tally {
@@ -60,8 +63,8 @@ impl Tally {
         let reads: usize = self.reads.values().sum();
         format!(
             "{} rounds in {seconds} s: {acknowledged} commands acknowledged, {} under way at a death of which {} were done, \
-             {} events, {reads} reads checked; deaths {:?}",
-            self.rounds, self.unknown, self.done, self.events, self.kills,
+             {} events, {reads} reads checked, {} looks at what had not ended yet and {} at what had; deaths {:?}",
+            self.rounds, self.unknown, self.done, self.events, self.living, self.over, self.kills,
         )
     }
 }
@@ -90,7 +93,7 @@ async fn rounds_of_kill_9_leave_what_was_acknowledged_and_nothing_else() {
     let mut seed = number("MEMLOG_CRASH_SEED").unwrap_or_else(|| random("the first seed", 0, 1 << 31) as u64);
     let (mut tally, begun) = (Tally::default(), Instant::now());
     while tally.rounds < wanted {
-        let rounds = OF_ONE_FOLDER.min(wanted - tally.rounds);
+        let rounds = folder::rounds(seed).min(wanted - tally.rounds);
         if !folder::live(seed, rounds, &mut tally).await {
             return;
         }
@@ -107,5 +110,6 @@ async fn rounds_of_kill_9_leave_what_was_acknowledged_and_nothing_else() {
         let read = tally.reads.keys().cloned().collect();
         let unread: Vec<_> = verbs(Kind::Read).difference(&read).cloned().collect();
         assert!(unread.is_empty(), "nothing forgotten was looked for in {unread:?}");
+        assert!(tally.living > 0 && tally.over > 0, "nothing ended: {} and {}", tally.living, tally.over);
     }
 }

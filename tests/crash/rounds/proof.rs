@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     commands::admin,
+    fading,
     hand::{Hand, MARK, words},
     look::{READERS, Reader},
     tree::fields,
@@ -88,9 +89,9 @@ async fn of_one(reader: &Reader<'_>, hand: &Hand) {
 pub(super) fn all_living(reader: &Reader<'_>, hands: &[Hand]) {
     let living: BTreeSet<String> = hands.iter().flat_map(Hand::living).collect();
     let replies = reader.replies.lock().unwrap();
-    // A racer's are for ever.
-    let races = format!("{MARK}z");
-    let gone = |word: &String| !living.contains(word) && !word.starts_with(&races);
+    // A racer's are for ever, and what ends by the clock is looked after elsewhere.
+    let others = [format!("{MARK}z"), fading::mark()];
+    let gone = |word: &String| !living.contains(word) && !others.iter().any(|other| word.starts_with(other));
     if let Some(word) = words(&replies).into_iter().find(gone) {
         let line = replies.lines().find(|line| words(line).contains(&word)).unwrap_or_default();
         let hand = hands.iter().find(|hand| word[MARK.len()..].starts_with(hand.letter));

@@ -9,7 +9,10 @@ mod line;
 mod work;
 
 use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::JoinHandle,
 };
 
@@ -60,6 +63,8 @@ pub struct EmbedQueue {
     /// The same for the task that stands in for the threads on a runtime of one thread.
     woken: Notify,
     cache: Cache,
+    /// Documents whose vectors the log did not take.
+    unkept: AtomicU64,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -81,8 +86,8 @@ impl EmbedQueue {
         let model = Model::of(embedder.as_ref());
         let line = Mutex::new(Line::new(limits.embed_threads, limits.embed_queries_max));
         let (wake, cache) = (Condvar::new(), Cache::new(limits));
-        let (woken, threads) = (Notify::new(), Mutex::default());
-        let queue = Arc::new(Self { log, embedder, model, line, wake, woken, cache, threads });
+        let (woken, unkept, threads) = (Notify::new(), AtomicU64::new(0), Mutex::default());
+        let queue = Arc::new(Self { log, embedder, model, line, wake, woken, cache, unkept, threads });
         if blocking::is_alone() {
             drop(tokio::spawn(Arc::clone(&queue).work_in_turn()));
             return Ok(queue);
@@ -135,6 +140,11 @@ impl EmbedQueue {
     /// How many questions wait.
     pub fn questions(&self) -> u64 {
         self.line().questions() as u64
+    }
+
+    /// Documents whose vectors serve as long as their profile is loaded and were not kept, since the start.
+    pub fn unkept(&self) -> u64 {
+        self.unkept.load(Ordering::SeqCst)
     }
 
     /// Forgets questions that nobody has asked for long.

@@ -1,6 +1,6 @@
 //! What the threads of the pool do.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, atomic::Ordering};
 
 use memlog_events::{
     event::Content,
@@ -84,6 +84,7 @@ impl EmbedQueue {
             }
         }
         if let Err(error) = self.log.put_embeddings(&rows) {
+            self.unkept.fetch_add(done.len() as u64, Ordering::SeqCst);
             tracing::warn!(%error, "vectors were not kept; they will be made again at the next load");
         }
         views.finish(done, taken, self.model);

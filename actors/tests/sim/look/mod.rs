@@ -23,10 +23,10 @@ use super::{
 };
 
 pub(crate) use notes::board_of;
-pub(crate) use shelf::shelf_of;
+pub(crate) use shelf::{books_of, shelf_of};
 
-/// A record as it is listed: speaker, place, successor.
-type Line = (Option<usize>, Option<Place>, Option<Word>);
+/// A record as it is listed: what it says, speaker, place, successor.
+type Line = (Word, Option<usize>, Option<Place>, Option<Word>);
 
 /// A profile as it is read.
 #[derive(Debug, Default, PartialEq)]
@@ -35,25 +35,26 @@ pub(crate) struct Shown {
     speakers: Vec<usize>,
     valid: BTreeMap<Word, Line>,
     invalid: BTreeMap<Word, Line>,
-    places: BTreeMap<Place, Vec<Word>>,
-    /// In order, each with the message that it is part of.
-    images: BTreeMap<Place, Vec<(Word, Option<Word>)>>,
+    /// In order, each message with what it says.
+    places: BTreeMap<Place, Vec<(Word, Word)>>,
+    /// In order, each with what it says and the message that it is part of.
+    images: BTreeMap<Place, Vec<(Word, Word, Option<Word>)>>,
     jobs: BTreeMap<JobState, usize>,
 }
 
 pub(crate) fn shown(profile: &Profile) -> Shown {
     let (mut valid, mut invalid) = (BTreeMap::new(), BTreeMap::new());
     for (word, it) in &profile.records {
-        let line = (profile.shown(it.tag), it.place, profile.successor(*word));
+        let line = (it.says, profile.shown(it.tag), it.place, profile.successor(*word));
         let lines = if profile.is_valid(*word) { &mut valid } else { &mut invalid };
         lines.insert(*word, line);
     }
     let mut speakers: Vec<_> = profile.speakers.iter().map(|(who, registration)| (*registration, *who)).collect();
     speakers.sort_unstable();
-    let said = |held: &Vec<Said>| held.iter().filter(|said| !said.gone).map(|said| said.word).collect();
+    let said = |held: &Vec<Said>| held.iter().filter(|said| !said.gone).map(|said| (said.word, said.says)).collect();
     let images = |place: &Place| {
         let there = profile.images.iter().filter(|image| image.place == *place);
-        there.map(|image| (image.word, image.message)).collect()
+        there.map(|image| (image.word, image.says, image.message)).collect()
     };
     let mut jobs = BTreeMap::new();
     profile.jobs.iter().for_each(|job| *jobs.entry(job.state).or_default() += 1);
@@ -75,6 +76,11 @@ pub(crate) fn found<T>(answer: Result<Answer<T>, Error>) -> Result<Option<T>, Er
         Err(error) if error.kind == Kind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The word in an id that a client gave.
+fn given(id: &str, kind: char) -> Option<Word> {
+    id.strip_prefix(kind)?.parse().ok()
 }
 
 fn place_of(id: &str) -> Option<Place> {
@@ -117,15 +123,19 @@ impl Reader<'_> {
 
     /// The word of a record, read if it is new.
     async fn word(&mut self, p: usize, id: &str) -> Result<Word, Error> {
-        if let Some(word) = self.words.get(id) {
-            return Ok(*word);
+        if let Some(word) = given(id, 'r').or(self.words.get(id).copied()) {
+            return Ok(word);
         }
+        let word = self.says(p, id).await?;
+        self.words.insert(id.to_owned(), word);
+        Ok(word)
+    }
+
+    async fn says(&self, p: usize, id: &str) -> Result<Word, Error> {
         let (ns, name) = PROFILES[p];
         let read = self.read(ns, profile::Memory { profile: name.to_owned(), memory_id: id.to_owned(), as_of: None });
         let content = read.await?.and_then(|it| it.memory.content.flatten()).unwrap_or_default();
-        let word = word_of(&content).unwrap_or_else(|| panic!("{id}, which is listed, says {content:?}"));
-        self.words.insert(id.to_owned(), word);
-        Ok(word)
+        Ok(word_of(&content).unwrap_or_else(|| panic!("{id}, which is listed, says {content:?}")))
     }
 
     async fn lines(&mut self, p: usize, status: Status) -> Result<Option<BTreeMap<Word, Line>>, Error> {
@@ -139,13 +149,15 @@ impl Reader<'_> {
                 None => None,
             };
             let who = record.speaker.as_ref().and_then(|name| SPEAKERS.iter().position(|it| it == name));
-            let line = (who, record.session_id.as_deref().and_then(place_of), successor);
+            let place = record.session_id.as_deref().and_then(place_of);
+            let says = if let Some(Place::Thread(_)) = place { self.says(p, &record.id).await? } else { word };
+            let line = (says, who, place, successor);
             assert_eq!(lines.insert(word, line), None, "twice: {record:?}");
         }
         Ok(Some(lines))
     }
 
-    async fn messages(&mut self, p: usize, thread: &str) -> Result<Vec<Word>, Error> {
+    async fn messages(&mut self, p: usize, thread: &str) -> Result<Vec<(Word, Word)>, Error> {
         let ((ns, name), thread_id) = (PROFILES[p], thread.to_owned());
         let all = thread::GetMessages { profile: name.to_owned(), thread_id, start: Some(0), ..Default::default() };
         let messages = self.read(ns, all).await?.map(|it| it.messages).unwrap_or_default();
@@ -159,28 +171,32 @@ impl Reader<'_> {
                     parts[0].text.clone().unwrap_or_default()
                 }
             };
-            let word = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
+            let says = word_of(&text).unwrap_or_else(|| panic!("a message says {text:?}"));
+            let word = given(&message.id, 'm').unwrap_or(says);
             self.words.insert(message.id, word);
-            held.push(word);
+            held.push((word, says));
         }
         Ok(held)
     }
 
     /// Their bytes tell what is said of them.
-    async fn images(&mut self, p: usize, thread: &str) -> Result<Vec<(Word, Option<Word>)>, Error> {
+    async fn images(&mut self, p: usize, thread: &str) -> Result<Vec<(Word, Word, Option<Word>)>, Error> {
         let (ns, name) = PROFILES[p];
         let list = thread::ListImages { profile: name.to_owned(), thread_id: thread.to_owned(), ..Default::default() };
         let all = self.read(ns, thread::ListImages { limit: Some(None), ..list.clone() }).await?;
         let mut images = Vec::new();
         for it in all.into_iter().flat_map(|it| it.images) {
-            let word = word_of(&it.description.unwrap_or_default()).expect("a description has a word");
+            let says = word_of(&it.description.unwrap_or_default()).expect("a description has a word");
             let one =
                 thread::ListImages { image_id: Some(it.image_id.clone()), include_bytes: Some(true), ..list.clone() };
             let bytes = self.read(ns, one).await?.and_then(|mut it| it.images.pop()?.image).unwrap_or_default();
             let bytes = STANDARD.decode(bytes).expect("base64");
-            assert_eq!(word_of(&String::from_utf8_lossy(&bytes)), Some(word), "other bytes");
+            assert_eq!(word_of(&String::from_utf8_lossy(&bytes)), Some(says), "other bytes");
+            // One whose id nobody knew says still what it did at first.
+            let known = self.ids.images.iter().find(|(_, id)| **id == it.image_id).map(|(word, _)| *word);
+            let word = given(&it.image_id, 'i').or(known).unwrap_or(says);
             self.ids.images.insert(word, it.image_id);
-            images.push((word, it.message_id.map(|id| self.words[&id])));
+            images.push((word, says, it.message_id.map(|id| self.words[&id])));
         }
         Ok(images)
     }

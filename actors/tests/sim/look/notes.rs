@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     super::{
-        command::{ACCOUNT, ADDED, LOGINS, WEIGHTS, Word, context, word_of},
+        command::{ACCOUNT, ADDED, GROUP, LOGINS, WEIGHTS, Word, context, word_of},
         plain::{Note, Notes},
     },
     Reader, found,
@@ -49,13 +49,19 @@ impl Reader<'_> {
             let load = note::MemoryLoad { ids: Some(listed.iter().map(|it| it.id).collect()), ..Default::default() };
             let loaded = load.run(self.system, &context).await?.reply.notes;
             // What was added weighs as much as the last.
-            let weighs = |it: &note::Full| (it.note.level == Level::Own, kind_of(&it.note.kind_key).min(ADDED - 1));
+            let level =
+                |it: &note::Full| [Level::All, Level::Group, Level::Own].iter().position(|at| *at == it.note.level);
+            let weighs = |it: &note::Full| (level(it), kind_of(&it.note.kind_key).min(ADDED - 1));
             assert!(loaded.iter().map(weighs).is_sorted(), "not in the order of their weight: {loaded:?}");
             for it in loaded {
                 let name = word_of(&it.note.name.unwrap_or_default()).expect("a note's name has a word");
                 let body = word_of(&it.body.unwrap_or_default()).expect("a note's body has a word");
                 self.ids.notes.insert(name, it.note.id);
-                let to = (it.note.level == Level::Own).then_some(login);
+                let to = match it.note.level {
+                    Level::All => None,
+                    Level::Group => Some(GROUP),
+                    Level::Own => Some(login),
+                };
                 board.notes.push((name, login, to, body, kind_of(&it.note.kind_key)));
             }
         }
@@ -102,8 +108,8 @@ impl Reader<'_> {
 pub(crate) fn board_of(notes: &Notes, connected: &BTreeMap<Word, usize>) -> Board {
     let lines = |(name, it): (&Word, &Note)| {
         let (name, it) = (*name, it.clone());
-        let readers = (0..LOGINS.len()).filter(move |login| it.to.is_none_or(|to| to == *login));
-        readers.map(move |login| (name, login, it.to, it.body, it.kind)).collect::<Vec<_>>()
+        let readers = (0..LOGINS.len()).filter(|login| it.is_read_by(*login));
+        readers.map(|login| (name, login, it.to, it.body, it.kind)).collect::<Vec<_>>()
     };
     let unread = connected.keys().filter(|session| notes.sessions.contains_key(session));
     let unread = unread.map(|session| (*session, notes.unread(*session))).collect();

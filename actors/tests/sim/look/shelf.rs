@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use memlog_actors::api::{Error, agent, memory, trash};
+use memlog_actors::api::{AsOf, Error, Verb, agent, memory, trash};
 
 use super::{
     super::{
-        command::{AGENTS, BOOKS, ENTRIES, Word, word_of},
-        plain::{Book, Shelf},
+        command::{AGENTS, BOOKS, ENTRIES, LOGINS, Word, context, word_of},
+        plain::{Book, Shelf, layer_of},
     },
-    Reader,
+    Reader, found,
 };
 
 fn place(name: Option<&str>, names: &[&str]) -> Option<usize> {
@@ -24,8 +24,8 @@ fn own(agent: usize) -> String {
     format!("own of {agent}")
 }
 
-fn entry_line(label: &str, entry: Option<usize>, word: Option<Word>, version: u64) -> String {
-    format!("{label}, {entry:?}: {word:?} version {version}")
+fn entry_line(label: &str, layer: Option<usize>, entry: Option<usize>, word: Option<Word>, version: u64) -> String {
+    format!("{label}, of {layer:?}, {entry:?}: {word:?} version {version}")
 }
 
 fn trash_line(name: Option<usize>, was_own: bool) -> String {
@@ -95,15 +95,69 @@ impl Reader<'_> {
             lines.push(label.clone());
             let by = |agent: &agent::AttachedTo| place(Some(&agent.name), &AGENTS).expect("it has a name");
             lines.extend(it.attached_to.iter().map(|agent| attached_line(label, by(agent), agent.writes)));
-            let entries = memory::Entries { id: Some(it.id.clone()), ..Default::default() };
-            for entry in self.read(ns, entries).await?.into_iter().flat_map(|it| it.entries) {
-                let one = memory::Read { id: Some(it.id.clone()), entry: entry.name.clone(), ..Default::default() };
-                let content = self.read(ns, one).await?.and_then(|it| it.entry.content).unwrap_or_default();
-                lines.push(entry_line(label, place(Some(&entry.name), &ENTRIES), word_of(&content), entry.version));
-            }
+            lines.extend(self.entries(ns, label, &it.id, None).await?.unwrap_or_default());
         }
         Ok(lines)
     }
+
+    /// Every layer of a book; none if there is no such book, or was none then.
+    async fn entries(
+        &self,
+        ns: usize,
+        label: &str,
+        id: &str,
+        as_of: Option<AsOf>,
+    ) -> Result<Option<Vec<String>>, Error> {
+        let mut lines = Vec::new();
+        for login in 0..LOGINS.len() {
+            let (id, context) = (Some(id.to_owned()), context(ns, login, None));
+            let all = memory::Entries { id: id.clone(), as_of, ..Default::default() };
+            let Some(all) = found(all.run(self.system, &context).await)? else { return Ok(None) };
+            for entry in all.entries {
+                let one = memory::Read { id: id.clone(), entry: entry.name.clone(), as_of, ..Default::default() };
+                let one = found(one.run(self.system, &context).await)?;
+                let content = one.and_then(|it| it.entry.content).unwrap_or_default();
+                let (name, layer) = (place(Some(&entry.name), &ENTRIES), layer_of(login));
+                lines.push(entry_line(label, layer, name, word_of(&content), entry.version));
+            }
+        }
+        Ok(Some(lines))
+    }
+
+    /// Books as they were at a position, as far as there are both they and their ids.
+    pub(crate) async fn past_books(&self, ns: usize, seq: u64, books: &[Word]) -> Result<Vec<String>, Error> {
+        let (mut lines, as_of) = (Vec::new(), Some(AsOf::Seq(seq)));
+        for id in books.iter().filter_map(|book| self.ids.books.get(book)) {
+            let one = memory::Get { id: Some(id.clone()), as_of, ..Default::default() };
+            let Some(one) = self.read(ns, one).await? else { continue };
+            let label = label(place(one.memory.name.as_deref(), &BOOKS));
+            lines.extend(self.entries(ns, &label, id, as_of).await?.unwrap_or_default());
+            lines.push(label);
+        }
+        lines.sort_unstable();
+        Ok(lines)
+    }
+}
+
+fn layers(label: &str, book: &Book) -> Vec<String> {
+    let of = |layer: Option<usize>| {
+        book.said(layer).map(move |(entry, text, version)| entry_line(label, layer, Some(entry), Some(text), version))
+    };
+    (0..LOGINS.len()).flat_map(|login| of(layer_of(login))).collect()
+}
+
+/// Books of a moment that are there still, without what was forgotten since.
+pub(crate) fn books_of(then: &Shelf, now: &Shelf, books: &[Word]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for book in books {
+        let (Some(mut then), Some(now)) = (then.books.get(book).cloned(), now.books.get(book)) else { continue };
+        then.entries.retain(|at, it| it.version > now.entries[at].forgotten);
+        let label = label(then.name);
+        lines.extend(layers(&label, &then));
+        lines.push(label);
+    }
+    lines.sort_unstable();
+    lines
 }
 
 pub(crate) fn shelf_of(shelf: &Shelf) -> Vec<String> {
@@ -119,8 +173,7 @@ pub(crate) fn shelf_of(shelf: &Shelf) -> Vec<String> {
             let attached = agent.attached.iter().filter(|(book, _)| book == word);
             lines.extend(attached.map(|(_, writes)| attached_line(&label, agent.name, *writes)));
         }
-        let said = book.entries.iter().filter(|(_, (text, _))| text.is_some());
-        lines.extend(said.map(|(entry, (text, version))| entry_line(&label, Some(*entry), *text, *version)));
+        lines.extend(layers(&label, book));
         lines.push(label);
     }
     for (word, agent) in &shelf.agents {
@@ -130,8 +183,7 @@ pub(crate) fn shelf_of(shelf: &Shelf) -> Vec<String> {
         let mut shown = Vec::new();
         for word in std::iter::once(word).chain(agent.attached.iter().map(|(book, _)| book)) {
             let book = &shelf.books[word];
-            let said = book.entries.iter().filter(|(_, (text, _))| text.is_some()).map(|(entry, _)| *entry);
-            let mut said: Vec<usize> = said.collect();
+            let mut said: Vec<usize> = book.said(None).map(|(entry, ..)| entry).collect();
             said.sort_unstable_by_key(|entry| ENTRIES[*entry]);
             shown.extend(said.into_iter().map(|entry| (called(word, book), Some(entry))));
         }

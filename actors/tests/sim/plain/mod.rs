@@ -14,8 +14,8 @@ use super::{
     ports::DAY,
 };
 pub(crate) use notes::{Note, Notes};
-pub(crate) use profile::{Job, JobState, Place, Profile, Said};
-pub(crate) use shelf::{Book, Shelf};
+pub(crate) use profile::{Job, JobState, Link, Place, Profile, Said};
+pub(crate) use shelf::{Book, Shelf, layer_of};
 
 /// What the answer to a command must say.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,12 +82,16 @@ impl World {
         let ns = command.namespace();
         match command {
             Command::Create { .. }
+            | Command::Adopt { .. }
+            | Command::Rename { .. }
             | Command::Save { .. }
             | Command::ForgetEntry { .. }
             | Command::Trash { .. }
             | Command::Restore { .. }
             | Command::Purge { .. }
             | Command::Hire { .. }
+            | Command::Engage { .. }
+            | Command::Retitle { .. }
             | Command::Attach { .. }
             | Command::Write { .. }
             | Command::Dismiss { .. } => self.shelves[ns].apply(command, now),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use memlog_actors::api::error::Kind;
 
 use super::{
-    super::command::{ADDED, CRITICAL, Command, DEFAULT, Word},
+    super::command::{ADDED, CRITICAL, Command, DEFAULT, GROUP, Word, is_in_the_group},
     Outcome, Told,
 };
 
@@ -14,10 +14,16 @@ const LEASE: i64 = 60_000_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Note {
-    /// Whose own it is; everyone's if nobody's.
+    /// Whose own it is, or that it is the group's; everyone's if nobody's.
     pub(crate) to: Option<usize>,
     pub(crate) body: Word,
     pub(crate) kind: usize,
+}
+
+impl Note {
+    pub(crate) fn is_read_by(&self, login: usize) -> bool {
+        self.to.is_none_or(|to| if to == GROUP { is_in_the_group(login) } else { to == login })
+    }
 }
 
 /// By the word in its name.
@@ -121,7 +127,7 @@ impl Notes {
     /// The critical notes that must be loaded in a session before anything else is done in it.
     pub(crate) fn unread(&self, session: Word) -> BTreeSet<Word> {
         let Some((login, read)) = self.sessions.get(&session) else { return BTreeSet::new() };
-        let critical = self.notes.iter().filter(|(_, it)| it.kind == CRITICAL && it.to.is_none_or(|to| to == *login));
+        let critical = self.notes.iter().filter(|(_, it)| it.kind == CRITICAL && it.is_read_by(*login));
         critical.map(|(note, _)| *note).filter(|note| !read.contains(note)).collect()
     }
 

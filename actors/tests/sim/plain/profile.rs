@@ -1,5 +1,7 @@
 //! A profile: who speaks, what was said in which session, what is remembered of it, what still is to be.
 
+mod thread;
+
 use std::collections::BTreeMap;
 
 use memlog_actors::api::error::Kind;
@@ -23,9 +25,13 @@ pub(crate) struct Record {
     /// None is the profile itself.
     pub(crate) place: Option<Place>,
     pub(crate) tag: Option<Tag>,
+    pub(crate) says: Word,
+    pub(crate) created: i64,
     pub(crate) expires: Option<i64>,
     pub(crate) source: Option<Word>,
-    /// Set so, whatever links say.
+    /// Said not to hold, whatever links say.
+    pub(crate) invalid: bool,
+    /// The same, because another has taken its place.
     pub(crate) superseded: bool,
     pub(crate) successor: Option<Word>,
 }
@@ -40,8 +46,10 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Said {
     pub(crate) word: Word,
+    pub(crate) says: Word,
     pub(crate) tag: Option<Tag>,
     pub(crate) role: &'static str,
+    pub(crate) created: i64,
     expires: Option<i64>,
     /// It keeps its place.
     pub(crate) gone: bool,
@@ -50,10 +58,21 @@ pub(crate) struct Said {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Image {
     pub(crate) word: Word,
+    pub(crate) says: Word,
     pub(crate) place: Place,
     /// The message that it is part of.
     pub(crate) message: Option<Word>,
+    pub(crate) created: i64,
     expires: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Link {
+    pub(crate) source: Word,
+    pub(crate) target: Word,
+    pub(crate) kind: usize,
+    /// The kind that it was made with, by which clients name it.
+    pub(crate) named: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,8 +99,8 @@ pub(crate) struct Profile {
     pub(crate) jobs: Vec<Job>,
     /// The oldest first.
     pub(crate) images: Vec<Image>,
-    /// Source, target, kind, the oldest first.
-    pub(crate) links: Vec<(Word, Word, usize)>,
+    /// The oldest first.
+    pub(crate) links: Vec<Link>,
 }
 
 impl Profile {
@@ -97,23 +116,27 @@ impl Profile {
             }
             Command::RemoveSpeaker { who, .. } => self.speakers.remove(who).map(|_| Told::Done).ok_or(Kind::NotFound),
             Command::Remember { word, session, who, days, .. } => self.remember(*word, *session, *who, *days, now),
-            Command::Supersede { old, word, .. } => self.supersede(*old, *word),
+            Command::Supersede { old, word, .. } => self.supersede(*old, *word, now),
             Command::Forget { word, .. } => {
-                self.records.get(word).ok_or(Kind::NotFound)?;
+                let says = self.records.get(word).ok_or(Kind::NotFound)?.says;
                 self.drop_record(*word);
-                Ok(Told::Record(*word))
+                Ok(Told::Record(says))
             }
-            Command::Ingest { session, said, .. } => self.ingest(*session, said),
+            Command::Ingest { session, said, .. } => self.ingest(*session, said, now),
             Command::AddTurn { session, words, .. } => {
                 let place = self.open_session(*session);
                 for (word, role) in words.iter().zip(["user", "assistant"]) {
-                    self.say(place, *word, None, role, None);
+                    self.say(place, Said { role, ..Said::new(*word, now) });
                 }
                 self.jobs.push(Job { session: *session, words: words.to_vec(), state: JobState::Open });
                 Ok(Told::Counts(2, 0))
             }
             Command::DeleteSession { session, .. } => {
                 self.drop_place(Place::Session(*session));
+                Ok(Told::Done)
+            }
+            Command::Visit { .. } => {
+                self.exists = true;
                 Ok(Told::Done)
             }
             Command::DeleteProfile { .. } => {
@@ -129,111 +152,6 @@ impl Profile {
                 Ok(Told::Done)
             }
             _ => self.in_a_thread(command, now),
-        }
-    }
-
-    fn in_a_thread(&mut self, command: &Command, now: i64) -> Outcome {
-        if let Command::Open { thread, .. } = command {
-            if self.places.contains_key(&Place::Thread(*thread)) {
-                return Err(Kind::Conflict);
-            }
-            self.exists = true;
-            self.places.insert(Place::Thread(*thread), Vec::new());
-            return Ok(Told::Done);
-        }
-        let (Command::Say { thread, .. }
-        | Command::Keep { thread, .. }
-        | Command::Link { thread, .. }
-        | Command::Unlink { thread, .. }
-        | Command::Show { thread, .. }
-        | Command::Hang { thread, .. }
-        | Command::TakeDown { thread, .. }
-        | Command::DropMessage { thread, .. }
-        | Command::DropMemory { thread, .. }
-        | Command::DeleteThread { thread, .. }) = command
-        else {
-            unreachable!("{command:?} is carried out elsewhere")
-        };
-        let place = Place::Thread(*thread);
-        let held = self.places.get_mut(&place).ok_or(Kind::NotFound)?;
-        match command {
-            Command::Keep { word, days, link, .. } => {
-                if let Some((target, _)) = link {
-                    self.is_in(place, *target)?;
-                }
-                if self.records.contains_key(word) {
-                    return Err(Kind::Conflict);
-                }
-                let record = Record { place: Some(place), expires: days.map(|days| now + days * DAY), ..Record::new() };
-                self.records.insert(*word, record);
-                self.links.extend(link.map(|(target, kind)| (*word, target, kind)));
-                Ok(Told::Record(*word))
-            }
-            Command::Link { source, target, kind, .. } => self.link(place, (*source, *target, *kind)),
-            Command::Unlink { source, target, kind, .. } => {
-                let at = self.links.iter().position(|link| *link == (*source, *target, *kind));
-                let there = at.map(|at| self.links.remove(at)).is_some();
-                Ok(Told::Number("/deleted", there.into()))
-            }
-            Command::DropMessage { word, .. } => {
-                let said = held.iter_mut().find(|said| said.word == *word && !said.gone);
-                let there = said.map(|said| said.gone = true).is_some();
-                self.images.retain(|image| image.message != Some(*word));
-                Ok(Told::Number("/deleted", there.into()))
-            }
-            Command::DropMemory { word, .. } => {
-                let there = self.is_in(place, *word).is_ok();
-                if there {
-                    self.drop_record(*word);
-                }
-                Ok(Told::Number("/deleted", there.into()))
-            }
-            Command::DeleteThread { .. } => {
-                let messages = held.iter().filter(|said| !said.gone).count() as u64;
-                let images = self.images.iter().filter(|image| image.place == place).count() as u64;
-                self.drop_place(place);
-                Ok(Told::Numbers([("/deleted/messages", messages), ("/deleted/images", images)]))
-            }
-            _ => self.said_and_shown(place, command, now),
-        }
-    }
-
-    fn said_and_shown(&mut self, place: Place, command: &Command, now: i64) -> Outcome {
-        let expires = |days: &Option<i64>| days.map(|days| now + days * DAY);
-        let held = &self.places[&place];
-        let is_said = |word: &Word| held.iter().any(|said| !said.gone && said.word == *word);
-        match command {
-            Command::Say { words, days, .. } => {
-                if words.iter().any(is_said) {
-                    return Err(Kind::Conflict);
-                }
-                words.iter().for_each(|word| self.say(place, *word, None, "user", expires(days)));
-                Ok(Told::Done)
-            }
-            Command::Show { word, image, days, .. } => {
-                if is_said(word) {
-                    return Err(Kind::Conflict);
-                }
-                self.say(place, *word, None, "user", expires(days));
-                self.images.push(Image { word: *image, place, message: Some(*word), expires: expires(days) });
-                Ok(Told::Done)
-            }
-            Command::Hang { image, days, .. } => {
-                if self.images.iter().any(|it| it.word == *image) {
-                    return Err(Kind::Conflict);
-                }
-                self.images.push(Image { word: *image, place, message: None, expires: expires(days) });
-                Ok(Told::Done)
-            }
-            Command::TakeDown { image, .. } => {
-                let at = self.images.iter().position(|it| it.word == *image && it.place == place);
-                if at.is_some_and(|at| self.images[at].message.is_some()) {
-                    return Err(Kind::Conflict);
-                }
-                let there = at.map(|at| self.images.remove(at)).is_some();
-                Ok(Told::Number("/deleted", there.into()))
-            }
-            other => unreachable!("{other:?} is carried out elsewhere"),
         }
     }
 
@@ -254,24 +172,24 @@ impl Profile {
         }
         let place = session.map(|session| self.open_session(session));
         let (tag, expires) = (self.tag(who), days.map(|days| now + days * DAY));
-        self.records.insert(word, Record { place, tag, expires, ..Record::new() });
+        self.records.insert(word, Record { place, tag, expires, ..Record::new(word, now) });
         Ok(Told::Record(word))
     }
 
-    fn supersede(&mut self, old: Word, word: Word) -> Outcome {
+    fn supersede(&mut self, old: Word, word: Word, now: i64) -> Outcome {
         let valid = self.is_valid(old);
         let record = self.records.get_mut(&old).ok_or(Kind::NotFound)?;
         if !valid {
             return Err(Kind::Conflict);
         }
         (record.superseded, record.successor) = (true, Some(word));
-        let new = Record { source: None, superseded: false, successor: None, ..record.clone() };
-        self.records.insert(word, new);
-        self.links.push((word, old, SUPERSEDED));
+        let Record { place, tag, expires, .. } = *record;
+        self.records.insert(word, Record { place, tag, expires, ..Record::new(word, now) });
+        self.links.push(Link { source: word, target: old, kind: SUPERSEDED, named: SUPERSEDED });
         Ok(Told::Record(word))
     }
 
-    fn ingest(&mut self, session: usize, sent: &[(Word, Option<usize>)]) -> Outcome {
+    fn ingest(&mut self, session: usize, sent: &[(Word, Option<usize>)], now: i64) -> Outcome {
         if sent.iter().any(|(_, who)| who.is_some_and(|who| !self.speakers.contains_key(&who))) {
             return Err(Kind::InvalidRequest);
         }
@@ -282,28 +200,12 @@ impl Profile {
         };
         let known = held.iter().zip(sent).take_while(|(said, sent)| same(said, sent)).count();
         let new: Vec<(Word, Option<Tag>)> = sent[known..].iter().map(|(word, who)| (*word, self.tag(*who))).collect();
-        new.iter().for_each(|(word, tag)| self.say(place, *word, *tag, "user", None));
+        new.iter().for_each(|(word, tag)| self.say(place, Said { tag: *tag, ..Said::new(*word, now) }));
         if !new.is_empty() {
             let words = new.iter().map(|(word, _)| *word).collect();
             self.jobs.push(Job { session, words, state: JobState::Open });
         }
         Ok(Told::Counts(new.len() as u64, known as u64))
-    }
-
-    fn link(&mut self, place: Place, (source, target, kind): (Word, Word, usize)) -> Outcome {
-        self.is_in(place, source)?;
-        self.is_in(place, target)?;
-        if source == target {
-            return Err(Kind::InvalidRequest);
-        }
-        let reverse = self.links.iter().any(|(from, to, _)| (*from, *to) == (target, source));
-        let again = kind == 0 && self.links.contains(&(source, target, SUPERSEDED));
-        let link = (source, target, kind);
-        if reverse || again || self.links.contains(&link) {
-            return Err(Kind::Conflict);
-        }
-        self.links.push(link);
-        Ok(Told::Done)
     }
 
     pub(crate) fn open_session(&mut self, session: usize) -> Place {
@@ -312,8 +214,8 @@ impl Profile {
         Place::Session(session)
     }
 
-    fn say(&mut self, place: Place, word: Word, tag: Option<Tag>, role: &'static str, expires: Option<i64>) {
-        self.places.entry(place).or_default().push(Said { word, tag, role, expires, gone: false });
+    fn say(&mut self, place: Place, said: Said) {
+        self.places.entry(place).or_default().push(said);
     }
 
     fn is_in(&self, place: Place, word: Word) -> Result<(), Kind> {
@@ -331,7 +233,8 @@ impl Profile {
     }
 
     pub(crate) fn is_valid(&self, word: Word) -> bool {
-        self.records.get(&word).is_some_and(|record| !record.superseded && self.invalidator(word).is_none())
+        let holds = |record: &Record| !record.invalid && !record.superseded;
+        self.records.get(&word).is_some_and(holds) && self.invalidator(word).is_none()
     }
 
     /// The record that took its place: the one it was superseded by, if that is still there, else what a link names.
@@ -341,7 +244,13 @@ impl Profile {
     }
 
     fn invalidator(&self, word: Word) -> Option<Word> {
-        self.links.iter().find(|(_, target, kind)| *target == word && *kind < 2).map(|(source, ..)| *source)
+        let says_so = |link: &&Link| link.target == word && (link.kind < 2 || link.kind == SUPERSEDED);
+        self.links.iter().find(says_so).map(|link| link.source)
+    }
+
+    /// The record that says this.
+    pub(crate) fn saying(&self, word: Word) -> Option<Word> {
+        self.records.iter().find(|(_, record)| record.says == word).map(|(record, _)| *record)
     }
 
     fn says(&self, word: Word, who: Option<usize>) -> bool {
@@ -350,7 +259,7 @@ impl Profile {
 
     fn drop_record(&mut self, word: Word) {
         let Some(record) = self.records.remove(&word) else { return };
-        self.links.retain(|(source, target, _)| *source != word && *target != word);
+        self.links.retain(|link| link.source != word && link.target != word);
         self.records.values_mut().filter(|it| it.successor == Some(word)).for_each(|it| it.successor = None);
         if let (Some(source), Some(place)) = (record.source, record.place) {
             let held = self.places.get_mut(&place).into_iter().flatten();
@@ -388,7 +297,7 @@ impl Profile {
     }
 
     /// Its result was left: each message that is still there is noted, once.
-    pub(crate) fn extracted(&mut self, job: usize, words: &[Word]) {
+    pub(crate) fn extracted(&mut self, job: usize, words: &[Word], now: i64) {
         let session = self.jobs[job].session;
         if self.jobs[job].state != JobState::Open {
             return;
@@ -399,7 +308,8 @@ impl Profile {
             let Some(said) = held.clone().find(|said| said.word == *word && !said.gone) else { continue };
             if !self.says(word + FACT, self.shown(said.tag)) {
                 let (place, tag) = (Some(Place::Session(session)), said.tag);
-                self.records.insert(word + FACT, Record { place, tag, source: Some(*word), ..Record::new() });
+                let record = Record { place, tag, source: Some(*word), ..Record::new(word + FACT, now) };
+                self.records.insert(word + FACT, record);
             }
         }
     }
@@ -412,7 +322,14 @@ impl Profile {
 }
 
 impl Record {
-    fn new() -> Self {
-        Self { place: None, tag: None, expires: None, source: None, superseded: false, successor: None }
+    fn new(says: Word, created: i64) -> Self {
+        let (place, tag, expires, source, successor) = (None, None, None, None, None);
+        Self { place, tag, says, created, expires, source, invalid: false, superseded: false, successor }
+    }
+}
+
+impl Said {
+    fn new(word: Word, created: i64) -> Self {
+        Self { word, says: word, tag: None, role: "user", created, expires: None, gone: false }
     }
 }

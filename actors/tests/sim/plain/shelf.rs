@@ -6,7 +6,7 @@ use memlog_actors::api::error::Kind;
 
 use super::{
     super::{
-        command::{Command, Word},
+        command::{ACCOUNT, Command, Word},
         ports::DAY,
     },
     Outcome, Told,
@@ -18,8 +18,17 @@ pub(crate) struct Book {
     pub(crate) name: Option<usize>,
     /// When it is purged.
     pub(crate) trashed: Option<i64>,
-    /// The text, none once it is forgotten, and the version.
-    pub(crate) entries: BTreeMap<usize, (Option<Word>, u64)>,
+    /// In the account's layer and in those of users.
+    pub(crate) entries: BTreeMap<(Option<usize>, usize), Entry>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Entry {
+    /// None once it is forgotten.
+    pub(crate) text: Option<Word>,
+    pub(crate) version: u64,
+    /// The last version that was forgotten, with all before it.
+    pub(crate) forgotten: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -41,14 +50,25 @@ impl Book {
         Self { name, trashed: None, entries: BTreeMap::new() }
     }
 
-    fn save(&mut self, entry: usize, word: Word, version: Option<u64>) -> Outcome {
-        let (text, is) = self.entries.get(&entry).copied().unwrap_or_default();
-        if version.is_some_and(|seen| text.is_none() || seen != is) {
+    fn save(&mut self, layer: Option<usize>, entry: usize, word: Word, version: Option<u64>) -> Outcome {
+        let entry = self.entries.entry((layer, entry)).or_default();
+        if version.is_some_and(|seen| entry.text.is_none() || seen != entry.version) {
             return Err(Kind::Conflict);
         }
-        self.entries.insert(entry, (Some(word), is + 1));
-        Ok(Told::Number("/entry/version", is + 1))
+        (entry.text, entry.version) = (Some(word), entry.version + 1);
+        Ok(Told::Number("/entry/version", entry.version))
     }
+
+    /// What is said in a layer.
+    pub(crate) fn said(&self, layer: Option<usize>) -> impl Iterator<Item = (usize, Word, u64)> {
+        let there = self.entries.iter().filter(move |((of, _), _)| *of == layer);
+        there.filter_map(|((_, entry), it)| Some((*entry, it.text?, it.version)))
+    }
+}
+
+/// Each user has one over the account's.
+pub(crate) fn layer_of(login: usize) -> Option<usize> {
+    (login != ACCOUNT).then_some(login)
 }
 
 impl Shelf {
@@ -66,18 +86,35 @@ impl Shelf {
                 self.books.insert(*book, Book::new(Some(*name)));
                 Ok(Told::Done)
             }
-            Command::Save { name, entry, word, version, .. } => {
-                let book = self.named(*name).ok_or(Kind::NotFound)?;
-                self.living(book)?.save(*entry, *word, *version)
+            Command::Adopt { name, book, .. } => {
+                if self.named(*name).is_none() {
+                    self.books.insert(*book, Book::new(Some(*name)));
+                }
+                Ok(Told::Done)
             }
-            Command::ForgetEntry { name, entry, version, .. } => {
-                let book = self.named(*name).ok_or(Kind::NotFound)?;
-                let (text, is) = self.living(book)?.entries.get_mut(entry).ok_or(Kind::NotFound)?;
-                text.ok_or(Kind::NotFound)?;
-                if version.is_some_and(|seen| seen != *is) {
+            Command::Rename { book, name, .. } => {
+                self.living(*book)?;
+                if self.agents.contains_key(book) {
+                    return Err(Kind::InvalidRequest);
+                }
+                if self.named(*name).is_some_and(|other| other != *book) {
                     return Err(Kind::Conflict);
                 }
-                *text = None;
+                self.living(*book)?.name = Some(*name);
+                Ok(Told::Done)
+            }
+            Command::Save { login, name, entry, word, version, .. } => {
+                let book = self.named(*name).ok_or(Kind::NotFound)?;
+                self.living(book)?.save(layer_of(*login), *entry, *word, *version)
+            }
+            Command::ForgetEntry { login, name, entry, version, .. } => {
+                let book = self.named(*name).ok_or(Kind::NotFound)?;
+                let entry = self.living(book)?.entries.get_mut(&(layer_of(*login), *entry)).ok_or(Kind::NotFound)?;
+                entry.text.ok_or(Kind::NotFound)?;
+                if version.is_some_and(|seen| seen != entry.version) {
+                    return Err(Kind::Conflict);
+                }
+                (entry.text, entry.forgotten) = (None, entry.version);
                 Ok(Told::Done)
             }
             Command::Trash { book, .. } => {
@@ -116,6 +153,21 @@ impl Shelf {
                 self.agents.insert(*agent, Agent { name: *name, attached: books.clone() });
                 Ok(Told::Done)
             }
+            Command::Engage { name, agent, .. } => {
+                if !self.agents.values().any(|it| it.name == *name) {
+                    self.books.insert(*agent, Book::new(None));
+                    self.agents.insert(*agent, Agent { name: *name, attached: Vec::new() });
+                }
+                Ok(Told::Done)
+            }
+            Command::Retitle { agent, name, .. } => {
+                self.agents.get(agent).ok_or(Kind::NotFound)?;
+                if self.agents.iter().any(|(other, it)| other != agent && it.name == *name) {
+                    return Err(Kind::Conflict);
+                }
+                self.agents.entry(*agent).and_modify(|it| it.name = *name);
+                Ok(Told::Done)
+            }
             Command::Attach { agent, books, .. } => {
                 self.agents.get(agent).ok_or(Kind::NotFound)?;
                 self.may_attach(*agent, books)?;
@@ -126,7 +178,7 @@ impl Shelf {
                 let acts = self.agents.get(agent).ok_or(Kind::NotFound)?;
                 let writes = agent == book || acts.attached.contains(&(*book, true));
                 let found = self.living(*book)?;
-                if writes { found.save(*entry, *word, None) } else { Err(Kind::Permission) }
+                if writes { found.save(None, *entry, *word, None) } else { Err(Kind::Permission) }
             }
             Command::Dismiss { agent, .. } => {
                 self.agents.get(agent).ok_or(Kind::NotFound)?;

@@ -6,7 +6,8 @@ use memlog_events::ids::JobId;
 
 use super::{
     command::{Asked, Command, FACT, Ids, KINDS, PROFILES, SESSIONS, SPEAKERS, THREADS, Word},
-    plain::{JobState, Place, Profile, World},
+    plain::{JobState, Link, Place, Profile, World},
+    ports::DAY,
     random::Random,
 };
 
@@ -43,6 +44,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) world: &'a World,
     pub(crate) ids: &'a Ids,
     pub(crate) next_word: &'a mut Word,
+    pub(crate) now: i64,
 }
 
 impl Plan<'_> {
@@ -63,6 +65,11 @@ impl Plan<'_> {
         if self.random.once_in(3) { Some(1 + self.random.below(3) as i64) } else { None }
     }
 
+    /// Days from when it was said that end a while from now.
+    fn more_days(&mut self, created: i64) -> Option<i64> {
+        self.days().map(|days| (self.now - created) / DAY + 1 + days)
+    }
+
     /// A speaker, seldom one that is not registered.
     fn speaker(&mut self, profile: &Profile) -> Option<usize> {
         let who = self.maybe(SPEAKERS.len())?;
@@ -77,7 +84,7 @@ impl Plan<'_> {
     }
 
     pub(crate) fn command(&mut self) -> Option<Command> {
-        match self.random.weighted(&[12, 6, 4, 3, 2]) {
+        match self.random.weighted(&[12, 14, 5, 4, 3]) {
             0 => self.of_a_profile(),
             1 => self.in_a_thread(),
             2 => self.on_the_shelf(),
@@ -89,7 +96,7 @@ impl Plan<'_> {
     fn of_a_profile(&mut self) -> Option<Command> {
         let p = self.one(PROFILES.len());
         let profile = &self.world.profiles[p];
-        Some(match self.random.weighted(&[6, 3, 15, 6, 9, 18, 6, 3, 1, 3]) {
+        Some(match self.random.weighted(&[6, 3, 15, 6, 9, 18, 6, 3, 1, 3, 1]) {
             0 => Command::AddSpeaker { p, who: self.one(SPEAKERS.len()) },
             1 => Command::RemoveSpeaker { p, who: self.one(SPEAKERS.len()) },
             2 => {
@@ -115,6 +122,7 @@ impl Plan<'_> {
             6 => Command::AddTurn { p, session: self.one(SESSIONS.len()), words: [self.word(), self.word()] },
             7 => Command::DeleteSession { p, session: self.one(SESSIONS.len()) },
             8 => Command::DeleteProfile { p },
+            10 => Command::Visit { p },
             _ => {
                 let failed = profile.jobs.iter().filter(|job| {
                     job.state == JobState::Failed || (job.state == JobState::Done && self.random.once_in(4))
@@ -158,7 +166,7 @@ impl Plan<'_> {
             return Some(Command::Open { p, thread });
         };
         let kind = self.one(KINDS.len());
-        Some(match self.random.weighted(&[4, 8, 5, 3, 3, 3, 1, 4, 2, 2]) {
+        Some(match self.random.weighted(&[4, 12, 8, 6, 2, 2, 1, 4, 3, 2, 16]) {
             0 => {
                 let words = (0..1 + self.one(2)).map(|_| self.word()).collect();
                 Command::Say { p, thread, words, days: self.days() }
@@ -174,26 +182,51 @@ impl Plan<'_> {
             }
             3 => {
                 let lies = |word: &Word| profile.records.get(word).is_some_and(|record| record.place == Some(place));
-                let ours: Vec<_> = profile
-                    .links
-                    .iter()
-                    .filter(|(source, _, kind)| lies(source) && *kind < KINDS.len())
-                    .copied()
-                    .collect();
-                let (source, target, kind) = *self.random.pick(&ours)?;
+                let ours = profile.links.iter().filter(|link| lies(&link.source) && link.named < KINDS.len());
+                let Link { source, target, named: kind, .. } = *self.random.pick(&ours.copied().collect::<Vec<_>>())?;
+                if self.random.once_in(2) {
+                    return Some(Command::Relabel { p, thread, source, target, kind, to: self.one(KINDS.len()) });
+                }
                 Command::Unlink { p, thread, source, target, kind }
             }
             4 => Command::DropMessage { p, thread, word: self.random.pick(held)?.word },
             5 => Command::DropMemory { p, thread, word: self.record(profile, Some(place))? },
             7 => Command::Show { p, thread, word: self.word(), image: self.word(), days: self.days() },
             8 => Command::Hang { p, thread, image: self.word(), days: self.days() },
-            9 => {
-                let told = |word: &Word| self.ids.images.contains_key(word);
-                let images = profile.images.iter().filter(|image| image.place == place).map(|image| image.word);
-                let images: Vec<Word> = images.filter(told).collect();
-                Command::TakeDown { p, thread, image: *self.random.pick(&images)? }
-            }
+            9 => Command::TakeDown { p, thread, image: self.image(profile, place)?.0 },
+            10 => self.changed(p, thread)?,
             _ => Command::DeleteThread { p, thread },
+        })
+    }
+
+    /// One that has an id, and when it was shown.
+    fn image(&mut self, profile: &Profile, place: Place) -> Option<(Word, i64)> {
+        let told = profile.images.iter().filter(|it| it.place == place && self.ids.images.contains_key(&it.word));
+        let told: Vec<_> = told.map(|image| (image.word, image.created)).collect();
+        self.random.pick(&told).copied()
+    }
+
+    /// What is in a thread says something else, or for longer.
+    fn changed(&mut self, p: usize, thread: usize) -> Option<Command> {
+        let (profile, place) = (&self.world.profiles[p], Place::Thread(thread));
+        Some(match self.random.weighted(&[3, 4, 2]) {
+            0 => {
+                let said = self.random.pick(&profile.places[&place])?;
+                let (word, days) = (said.word, self.more_days(said.created));
+                let says = if days.is_none() || self.random.once_in(2) { Some(self.word()) } else { None };
+                Command::Reword { p, thread, word, says, days }
+            }
+            1 => {
+                let word = self.record(profile, Some(place))?;
+                let (says, days) = (self.random.once_in(2), self.more_days(profile.records[&word].created));
+                let holds = if self.random.once_in(2) { Some(self.random.once_in(2)) } else { None };
+                let says = if says || (days.is_none() && holds.is_none()) { Some(self.word()) } else { None };
+                Command::Amend { p, thread, word, says, holds, days }
+            }
+            _ => {
+                let (image, created) = self.image(profile, place)?;
+                Command::Retake { p, thread, image, says: self.word(), days: self.more_days(created) }
+            }
         })
     }
 

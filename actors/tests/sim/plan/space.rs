@@ -1,7 +1,10 @@
 //! What is done in a namespace: notebooks, agents, notes.
 
 use super::{
-    super::command::{ACCOUNT, ADDED, AGENTS, BOOKS, Command, ENTRIES, LOGINS, NAMESPACES, WEIGHTS, Word},
+    super::{
+        command::{ACCOUNT, ADDED, AGENTS, BOOKS, Command, ENTRIES, GROUP, LOGINS, NAMESPACES, WEIGHTS, Word},
+        plain::layer_of,
+    },
     Plan,
 };
 
@@ -20,11 +23,15 @@ impl Plan<'_> {
             books.map(|(id, _)| *id).collect()
         };
         let (there, thrown) = (told(false), told(true));
-        let is = shelf.books[&living].entries.get(&entry).map_or(1, |entry| entry.1);
+        // Each user has a layer over the account's.
+        let login = if self.random.once_in(2) { ACCOUNT } else { self.one(LOGINS.len()) };
+        let is = shelf.books[&living].entries.get(&(layer_of(login), entry)).map_or(1, |entry| entry.version);
         let version = if self.random.once_in(2) { Some(is + u64::from(self.random.once_in(4))) } else { None };
-        Some(match self.random.weighted(&[6, 2, 2, 2, 1]) {
-            0 => Command::Save { ns, name, entry, word: self.word(), version },
-            1 => Command::ForgetEntry { ns, name, entry, version },
+        Some(match self.random.weighted(&[8, 3, 2, 2, 1, 1, 2]) {
+            0 => Command::Save { ns, login, name, entry, word: self.word(), version },
+            1 => Command::ForgetEntry { ns, login, name, entry, version },
+            5 => Command::Adopt { ns, name, book: self.word() },
+            6 => Command::Rename { ns, book: *self.random.pick(&there)?, name },
             2 => Command::Trash { ns, book: *self.random.pick(&there)? },
             3 => Command::Restore { ns, book: *self.random.pick(&thrown)? },
             _ => Command::Purge { ns, book: *self.random.pick(&thrown)? },
@@ -37,7 +44,10 @@ impl Plan<'_> {
         let told = |book: &Word| self.ids.books.contains_key(book) && shelf.books[book].trashed.is_none();
         let there: Vec<Word> = shelf.books.keys().filter(|book| told(book)).copied().collect();
         let agents: Vec<Word> = shelf.agents.keys().filter(|it| self.ids.agents.contains_key(*it)).copied().collect();
-        let (choice, books) = (self.random.weighted(&[2, 4, 5, 2]), self.some_books(&there));
+        let (choice, books) = (self.random.weighted(&[2, 4, 5, 2, 1, 1]), self.some_books(&there));
+        if choice == 4 {
+            return Some(Command::Engage { ns, name, agent: self.word() });
+        }
         let Some(agent) = self.random.pick(&agents).copied().filter(|_| choice > 0) else {
             return Some(Command::Hire { ns, name, agent: self.word(), books });
         };
@@ -49,6 +59,7 @@ impl Plan<'_> {
                 let book = self.random.pick(of).copied().filter(|_| !self.random.once_in(3)).unwrap_or(agent);
                 Command::Write { ns, agent, book, entry, word: self.word() }
             }
+            5 => Command::Retitle { ns, agent, name },
             _ => Command::Dismiss { ns, agent },
         })
     }
@@ -71,7 +82,7 @@ impl Plan<'_> {
         let told = self.world.notes[ns].notes.keys().filter(|note| self.ids.notes.contains_key(*note));
         let told: Vec<Word> = told.copied().collect();
         let (note, kind) = (self.random.pick(&told).copied(), self.note_kind(ns));
-        let to = self.maybe(ACCOUNT);
+        let to = self.maybe(ACCOUNT + 1).map(|to| if to == ACCOUNT { GROUP } else { to });
         Some(match (self.random.weighted(&[4, 4, 2, 1, 3, 2, 1, 3, 3, 2, 1]), note) {
             (1, Some(note)) => Command::Edit { ns, login, note, body: self.word(), kind },
             (2, Some(note)) => Command::Unpin { ns, login, note },

@@ -73,6 +73,7 @@ pub(crate) async fn send(system: System, asked: Asked, ids: &Ids) -> Heard {
             let session_id = SESSIONS[session].to_owned();
             run(system, context, profile::DeleteSession { profile, session_id }).await
         }
+        Command::Visit { .. } => run(system, context, profile::Get { profile, ..Default::default() }).await,
         Command::DeleteProfile { .. } => run(system, context, profile::Delete { profile }).await,
         Command::Retry { job, .. } => {
             let job_id = ids.jobs.get(&job).cloned().unwrap_or_default();

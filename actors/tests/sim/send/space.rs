@@ -12,7 +12,7 @@ use memlog_actors::{
 };
 
 use super::{
-    super::command::{AGENTS, BOOKS, Command, ENTRIES, Heard, Ids, LOGINS, WEIGHTS, Word, text},
+    super::command::{AGENTS, BOOKS, Command, ENTRIES, GROUP, GROUPS, Heard, Ids, LOGINS, WEIGHTS, Word, text},
     run,
 };
 
@@ -21,6 +21,14 @@ pub(super) async fn on_the_shelf(system: &System, context: &Context, command: Co
     match command {
         Command::Create { name, .. } => {
             run(system, context, memory::Create { name: BOOKS[name].to_owned(), description: None }).await
+        }
+        Command::Adopt { name, .. } => {
+            let (name, create_if_missing) = (Some(BOOKS[name].to_owned()), Some(true));
+            run(system, context, memory::Get { name, create_if_missing, ..Default::default() }).await
+        }
+        Command::Rename { book, name, .. } => {
+            let (id, name) = (id(book), Some(BOOKS[name].to_owned()));
+            run(system, context, memory::Update { id, name, description: None }).await
         }
         Command::Save { name, entry, word, version, .. } => {
             let (name, entry) = (Some(BOOKS[name].to_owned()), ENTRIES[entry].to_owned());
@@ -49,6 +57,14 @@ async fn of_agents(system: &System, context: &Context, command: Command, ids: &I
             let (name, memories) = (AGENTS[name].to_owned(), memories(books));
             run(system, context, agent::Create { name, memories, ..Default::default() }).await
         }
+        Command::Engage { name, .. } => {
+            let (name, create_if_missing) = (Some(AGENTS[name].to_owned()), Some(true));
+            run(system, context, agent::Get { name, create_if_missing, ..Default::default() }).await
+        }
+        Command::Retitle { agent, name, .. } => {
+            let (id, name) = (id(agent, &ids.agents), Some(AGENTS[name].to_owned()));
+            run(system, context, agent::Update { id, name, ..Default::default() }).await
+        }
         Command::Attach { agent, books, .. } => {
             let (id, memories) = (id(agent, &ids.agents), memories(books));
             run(system, context, agent::Update { id, memories, ..Default::default() }).await
@@ -69,8 +85,15 @@ async fn of_notes(system: &System, context: &Context, command: Command, ids: &Id
     let id = |note: Word| ids.notes.get(&note).copied().unwrap_or(u64::from(u32::MAX));
     let body = |word: Word| Some(format!("<p>{}</p>", text(word)));
     let readers = |to: Option<usize>| match to {
-        None => (Some(Level::All), None),
-        Some(login) => (Some(Level::Own), LOGINS[login].map(str::to_owned)),
+        None => note::AdminSave { level: Some(Level::All), ..Default::default() },
+        Some(GROUP) => {
+            let group = Some(GROUPS[0].to_owned());
+            note::AdminSave { level: Some(Level::Group), group, ..Default::default() }
+        }
+        Some(login) => {
+            let login = LOGINS[login].map(str::to_owned);
+            note::AdminSave { level: Some(Level::Own), login, ..Default::default() }
+        }
     };
     let key = |kind: Option<usize>| kind.map(|kind| WEIGHTS[kind].to_owned());
     match command {
@@ -87,14 +110,12 @@ async fn of_notes(system: &System, context: &Context, command: Command, ids: &Id
         }
         Command::Unpin { note, .. } => run(system, context, note::MemoryRemove { id: id(note) }).await,
         Command::Post { note, to, kind, .. } => {
-            let (level, login) = readers(to);
             let (name, body, kind_key) = (Some(text(note)), body(note), key(kind));
-            run(system, context, note::AdminSave { level, login, name, body, kind_key, ..Default::default() }).await
+            run(system, context, note::AdminSave { name, body, kind_key, ..readers(to) }).await
         }
         Command::Move { note, to, kind, .. } => {
-            let (level, login) = readers(to);
             let (id, kind_key) = (Some(id(note)), key(kind));
-            run(system, context, note::AdminSave { id, level, login, kind_key, ..Default::default() }).await
+            run(system, context, note::AdminSave { id, kind_key, ..readers(to) }).await
         }
         Command::Strike { note, .. } => run(system, context, note::AdminRemove { id: id(note) }).await,
         Command::OpenEditor { .. } => run(system, context, note::EditorOpen {}).await,

@@ -5,7 +5,7 @@ use memlog_actors::{
     api::{
         Context,
         given::OneOrEach,
-        record::ItemType,
+        record::{ItemType, Status},
         thread::{self, NewPart, PartType},
     },
     system::System,
@@ -82,12 +82,43 @@ pub(super) async fn in_a_thread(
         Command::DeleteThread { thread, .. } => {
             run(system, context, thread::Delete { profile, thread_id: thread_id(thread) }).await
         }
+        command => of_changes(system, context, profile, command, ids).await,
+    }
+}
+
+async fn of_changes(system: &System, context: &Context, profile: String, command: Command, ids: &Ids) -> Heard {
+    let thread_id = |thread: usize| THREADS[thread].to_owned();
+    match command {
+        Command::Reword { thread, word, says, days, .. } => {
+            let request = thread::UpdateMessage {
+                profile,
+                thread_id: thread_id(thread),
+                message_id: message_id(word),
+                content: says.map(|says| thread::Content::Text(text(says))),
+                ttl_days: days.map(|days| Some(days as f64)),
+                ..Default::default()
+            };
+            run(system, context, request).await
+        }
+        Command::Amend { thread, word, says, holds, days, .. } => {
+            let request = thread::UpdateMemory {
+                profile,
+                thread_id: thread_id(thread),
+                memory_id: record_id(ids, word),
+                content: says.map(text),
+                status: holds.map(|holds| if holds { Status::Valid } else { Status::Invalid }),
+                ttl_days: days.map(|days| Some(days as f64)),
+                ..Default::default()
+            };
+            run(system, context, request).await
+        }
         command => of_images(system, context, profile, command, ids).await,
     }
 }
 
 async fn of_images(system: &System, context: &Context, profile: String, command: Command, ids: &Ids) -> Heard {
     let thread_id = |thread: usize| THREADS[thread].to_owned();
+    let image_id = |image: Word| ids.images.get(&image).cloned().unwrap_or_else(|| format!("i{image}"));
     match command {
         Command::Show { thread, word, image, days, .. } => {
             let part =
@@ -117,8 +148,21 @@ async fn of_images(system: &System, context: &Context, profile: String, command:
             };
             run(system, context, request).await
         }
+        Command::Retake { thread, image, says, days, .. } => {
+            let request = thread::UpdateImage {
+                profile,
+                thread_id: thread_id(thread),
+                image_id: image_id(image),
+                image: Some(STANDARD.encode(png_of(says))),
+                mime_type: Some(thread::Mime::Png),
+                description: Some(Some(text(says))),
+                ttl_days: days.map(|days| Some(days as f64)),
+                ..Default::default()
+            };
+            run(system, context, request).await
+        }
         Command::TakeDown { thread, image, .. } => {
-            let image_id = ids.images.get(&image).cloned().unwrap_or_else(|| format!("i{image}"));
+            let image_id = image_id(image);
             run(system, context, thread::DeleteImage { profile, thread_id: thread_id(thread), image_id }).await
         }
         command => of_links(system, context, profile, command, ids).await,
@@ -160,6 +204,16 @@ async fn of_links(system: &System, context: &Context, profile: String, command: 
             let (thread_id, relation_id) = (thread_id(thread), Some(relation_id(source, target, kind)));
             run(system, context, thread::DeleteRecordLink { profile, thread_id, relation_id, ..Default::default() })
                 .await
+        }
+        Command::Relabel { thread, source, target, kind, to, .. } => {
+            let request = thread::UpdateRecordLink {
+                profile,
+                thread_id: thread_id(thread),
+                relation_id: relation_id(source, target, kind),
+                relation_type: Some(KINDS[to].to_owned()),
+                ..Default::default()
+            };
+            run(system, context, request).await
         }
         other => unreachable!("{other:?} is sent elsewhere"),
     }
