@@ -2,9 +2,11 @@
 //! thrown away. Nothing here decides anything or knows an entity; the only rows written are embeddings, sealed.
 //!
 //! `projector` follows the log, `registry` knows which profiles are loaded and `budget` what they take, `profile` holds all views of
-//! one, folded from the log as `ordered` reads and `reading` opens it, `embedding` makes vectors. To add a view: a folder here and a
-//! field of [`State`], folded where the catalog is, in `profile`; it must
-//! drop what is erased, and count its bytes. `notebook` has the views of registries and notebooks, `notes` that of notes; they belong to no profile.
+//! one, folded from the log as `ordered` reads, `reading` opens and `indexing` takes it apart, `embedding` makes vectors. `notebook` has
+//! the views of registries and notebooks, `notes` that of notes; they belong to no profile.
+//!
+//! To add a view: a folder here and a field of [`State`], folded where the catalog is, in `profile`; it must drop what is erased, and
+//! count its bytes.
 
 mod budget;
 pub mod catalog;
