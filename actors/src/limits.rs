@@ -162,6 +162,8 @@ pub struct Limits {
     pub image_pixels_max: u64,
     /// Calls under way at once in a door; past it `unavailable_error`.
     pub calls_max: usize,
+    /// How long such a call waits for its turn to work; past it `unavailable_error`, and nothing was done.
+    pub turn_wait_ms_max: u64,
     /// Events after the last snapshot at which a sleeping stream leaves one: below, replay costs less than a snapshot saves.
     pub snapshot_every_events: u64,
     /// How long a clock that jumped ahead by more than an hour must stand by it before what has expired by it is erased for
@@ -194,6 +196,7 @@ impl Limits {
             ("image_bytes_max", self.image_bytes_max, 1),
             ("image_pixels_max", self.image_pixels_max, 1),
             ("calls_max", self.calls_max as u64, 1),
+            ("turn_wait_ms_max", self.turn_wait_ms_max, 1),
             ("snapshot_every_events", self.snapshot_every_events, 1),
         ];
         match least.into_iter().find(|(_, value, min)| value < min) {
@@ -226,6 +229,7 @@ impl Default for Limits {
             image_bytes_max: 10 << 20,
             image_pixels_max: 40_000_000,
             calls_max: 1_024,
+            turn_wait_ms_max: 30_000,
             snapshot_every_events: 2_000,
             clock_jump_wait_ms: 600_000,
         }

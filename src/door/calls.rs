@@ -2,7 +2,7 @@
 //!
 //! Knows no transport. What finds no room is refused at once with the time to try again, which a client can act on, while a longer
 //! queue would only make everybody late. What has found room works in turns, so that no namespace and no profile keeps others from
-//! being answered; `shares` says who gets how much.
+//! being answered; `shares` says who gets how much. Who waits for a turn for too long is told so while its client still listens.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -10,6 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -18,12 +19,12 @@ use memlog_actors::{
     api::{Context, Error},
     system::System,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use super::{
     BODIES_KIB_MAX, COMMANDS_WORKING_MAX, DECODE_INLINE_BYTES_MAX, QUESTIONS_WORKING_MAX, READS_WORKING_MAX,
-    RESTART_RETRY_MS, SHED_RETRY_MS,
-    shares::{Lanes, Part, Room},
+    RESTART_RETRY_MS, SHED_RETRY_MS, TURN_RETRY_MS,
+    shares::{Lanes, Part, Room, Turn},
     table::{Call, Kind, Reply, Row},
 };
 
@@ -102,8 +103,19 @@ impl Calls {
     }
 
     fn shed(&self) -> Error {
+        self.refused("too many calls are under way; nothing was done", SHED_RETRY_MS)
+    }
+
+    fn refused(&self, why: &str, retry_after_ms: u64) -> Error {
         self.shed.fetch_add(1, Ordering::Relaxed);
-        Error::unavailable("too many calls are under way; nothing was done", SHED_RETRY_MS)
+        Error::unavailable(why, retry_after_ms)
+    }
+
+    /// A turn to work, if it comes in time.
+    async fn turn(&self, row: &Row, namespace: &str, profile: &str) -> Result<Turn, Error> {
+        let patience = Duration::from_millis(self.system.limits().turn_wait_ms_max);
+        let late = |_| self.refused("the calls before this one take too long; nothing was done", TURN_RETRY_MS);
+        timeout(patience, self.lanes(row).turn(namespace, profile)).await.map_err(late)
     }
 
     /// Takes a place for a namespace's call with a body of this size, or says why there is none.
@@ -151,11 +163,10 @@ impl Calls {
             _ => (Phase::Cut, cut()),
         };
         // Who waits for minutes would hold a turn for as long.
-        let lanes = (!waits).then(|| self.lanes(row));
         let work = async {
-            let _turn = match lanes {
-                Some(lanes) => Some(lanes.turn(&context.namespace, &profile).await),
-                None => None,
+            let _turn = match waits {
+                false => Some(self.turn(row, &context.namespace, &profile).await?),
+                true => None,
             };
             call.run(&self.system, &context).await
         };

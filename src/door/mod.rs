@@ -48,5 +48,7 @@ pub const COMMANDS_WORKING_MAX: usize = 384;
 pub const DECODE_INLINE_BYTES_MAX: usize = 256 * 1024;
 /// When a client may try again after being shed: a call takes milliseconds.
 pub const SHED_RETRY_MS: u64 = 100;
+/// When a client may try again whose turn did not come: whoever held the turns has held them for `limits.turn_wait_ms_max`.
+pub const TURN_RETRY_MS: u64 = 1_000;
 /// When a client may try again while memlog shuts down: a restart takes about this.
 pub const RESTART_RETRY_MS: u64 = 2_000;

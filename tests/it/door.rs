@@ -135,6 +135,43 @@ async fn too_many_calls_are_shed_at_once() {
     memlog.close().await;
 }
 
+/// Who waits behind others that wait for a model hears in time that it was for nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_does_not_come_is_given_up() {
+    const CALLS: usize = 60;
+    let limits = Limits { turn_wait_ms_max: 200, ..Limits::default() };
+    let Some((_nats, _data, memlog)) = opened(limits).await else { return };
+    memlog.call(ingest(true, "what a day")).await.unwrap();
+    memlog.call(search()).await.unwrap();
+    memlog.embedding.shut();
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..CALLS {
+        let (client, other) = (memlog.client.clone(), profile::Search { query: format!("day {number}"), ..search() });
+        calls.spawn(async move { call(&client, other).await });
+    }
+    // None is answered while the model stands still, so whoever hears something is refused.
+    let error = refused(calls.join_next().await.unwrap().unwrap());
+    assert_eq!(error.kind, Kind::Unavailable);
+    assert!(error.message.contains("take too long"), "{error:?}");
+    assert!(error.fields["retry_after_ms"].as_u64().unwrap() > 0);
+    // Reads that ask no model have turns of their own, and commands too.
+    memlog.call(get()).await.unwrap();
+    memlog.call(ingest(false, "and another")).await.unwrap();
+    // Whoever has a turn keeps it, and is answered.
+    memlog.embedding.open();
+    let mut refused = 1;
+    while let Some(reply) = calls.join_next().await {
+        match reply.unwrap() {
+            Ok(_) => {}
+            Err(CallError::Refused(error)) if error.kind == Kind::Unavailable => refused += 1,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert!(refused < CALLS, "nobody was answered");
+    memlog.call(search()).await.unwrap();
+    memlog.close().await;
+}
+
 /// Whoever waits for an extraction waits minutes; the others must not notice.
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_calls_do_not_starve_the_rest() {

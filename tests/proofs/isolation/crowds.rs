@@ -146,7 +146,8 @@ impl Crowded {
         let (model, reader) = (Arc::<Turnstile>::default(), Arc::<Turnstile>::default());
         let embedder = Arc::new(Slow(Words(Arc::default()), model.clone()));
         let extractor = Arc::new(SlowReader(EachTurn(Arc::default()), reader.clone()));
-        let limits = Limits { embed_threads: 1, ..Limits::default() };
+        // The test lets work through by hand: how long somebody waits says nothing.
+        let limits = Limits { embed_threads: 1, turn_wait_ms_max: 600_000, ..Limits::default() };
         let options = connect::Options::url(nats.url());
         let memlog = Memlog::open_with(data.path(), options, limits, Some(embedder), extractor).await;
         for (namespace, profile) in [("loud", "crowd"), ("loud", "quiet"), ("quiet", "quiet")] {
