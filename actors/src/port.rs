@@ -186,6 +186,10 @@ pub trait Extractor: Send + Sync + 'static {
     fn line(&self, content: &str) -> String {
         self.classify(content).1
     }
+    /// Whether it asks somebody who may be slow; if not, it takes no longer than to read the text.
+    fn waits(&self) -> bool {
+        true
+    }
 }
 
 /// A session, as a narrator sees it.

@@ -1,7 +1,7 @@
 //! What nobody keeps: greetings, thanks, agreement, questions, requests of the moment, what-ifs and mere reactions.
 
 use super::language::Language;
-use super::lex::{self, holds, opens_with};
+use super::lex::{self, holds_any, opens_with};
 use super::verbs;
 
 mod foreign;
@@ -182,9 +182,10 @@ pub(super) fn is_hypothetical(plain: &str) -> bool {
     ];
     lists::HYPOTHETICAL.iter().any(|start| opens_with(plain, start))
         && !KEPT.iter().any(|start| opens_with(plain, start))
-        || ["hypothetically", "for the sake of argument", "would be nice", "would be great", "would be cool"]
-            .iter()
-            .any(|phrase| holds(plain, phrase))
+        || holds_any(
+            plain,
+            &["hypothetically", "for the sake of argument", "would be nice", "would be great", "would be cool"],
+        )
 }
 
 /// English only: says something about the other's words or feelings and nothing that lasts.
@@ -211,7 +212,7 @@ pub(super) fn is_reaction(sentence: &str, plain: &str) -> bool {
     ];
     let words = plain.split(' ').count();
     // "It's my birthday": whose it is says enough.
-    let named = names_something(sentence, 1) || ["my", "our"].iter().any(|word| holds(plain, word));
+    let named = names_something(sentence, 1) || holds_any(plain, &["my", "our"]);
     let most = if opens_with(plain, "there's") { 5 } else { 9 };
     vague.iter().any(|start| opens_with(plain, start)) && words <= most && !named
         || words <= 6
@@ -249,10 +250,7 @@ fn is_fragment(sentence: &str, plain: &str) -> bool {
 fn is_passing(sentence: &str, plain: &str) -> bool {
     let feeling = ["i'm", "i am", "im", "i feel", "feeling"].iter().any(|start| opens_with(plain, start));
     let soon_over = ["today", "right now", "rn", "atm", "at the moment", "a bit better", "better now"];
-    feeling
-        && plain.split(' ').count() <= 6
-        && soon_over.iter().any(|word| holds(plain, word))
-        && !names_something(sentence, 1)
+    feeling && plain.split(' ').count() <= 6 && holds_any(plain, &soon_over) && !names_something(sentence, 1)
 }
 
 /// "The article claims that …": what somebody wrote for everybody is not about the speaker.
@@ -323,10 +321,10 @@ pub(super) fn is_courtesy(sentence: &str, plain: &str, names: &[String], dated: 
         tokens.first().map(|token| token.lower.as_str()),
         Some("the" | "he" | "she" | "his" | "her" | "he's" | "she's")
     );
-    let praise =
-        ["so", "amazing", "awesome", "stunning", "beautiful", "lovely", "great", "cute", "incredible", "yummy"]
-            .iter()
-            .any(|word| holds(plain, word));
+    let praise = holds_any(
+        plain,
+        &["so", "amazing", "awesome", "stunning", "beautiful", "lovely", "great", "cute", "incredible", "yummy"],
+    );
     other || order || !own && !named && !dated && (!definite || praise)
 }
 

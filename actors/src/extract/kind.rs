@@ -2,7 +2,7 @@
 
 use super::dates::{self, Found};
 use super::language::Language;
-use super::lex::{self, holds, opens_with};
+use super::lex::{self, holds, holds_any, opens_with};
 use super::verbs;
 use crate::port::RecordType;
 
@@ -42,7 +42,7 @@ pub(super) fn is_instruction(plain: &str, language: Language) -> bool {
 /// "Give me only short recipes", "show amounts in euros, always".
 fn standing_order(polite: &str) -> bool {
     let first = polite.split(' ').next().unwrap_or("");
-    cues::SERVING.contains(&first) && cues::STANDING.iter().any(|word| holds(polite, word))
+    cues::SERVING.contains(&first) && holds_any(polite, cues::STANDING)
 }
 
 /// Words that make a rule and are none by themselves.
@@ -67,9 +67,7 @@ fn conditional(plain: &str) -> bool {
     starts
         && (3..words.len()).any(order)
         && !plain.starts_with("when was")
-        && !holds(plain, "i was")
-        && !holds(plain, "i always")
-        && !holds(plain, "i never")
+        && !holds_any(plain, &["i was", "i always", "i never"])
 }
 
 /// "No recipes with cilantro please".
@@ -87,12 +85,10 @@ pub(super) fn is_task(plain: &str, language: Language) -> bool {
         );
     }
     let polite = without_please(plain);
-    if cues::NOT_TASKS.iter().any(|phrase| holds(plain, phrase)) {
+    if holds_any(plain, cues::NOT_TASKS) {
         return false;
     }
-    if cues::TASK_OPENINGS.iter().any(|start| opens_with(polite, start))
-        || cues::DUTIES.iter().any(|phrase| holds(plain, phrase))
-    {
+    if cues::TASK_OPENINGS.iter().any(|start| opens_with(polite, start)) || holds_any(plain, cues::DUTIES) {
         return true;
     }
     promised(plain).is_some_and(|verb| cues::COMMITMENTS.contains(&verb))
@@ -104,10 +100,9 @@ pub(super) fn is_promise(plain: &str, language: Language) -> bool {
         return cues::FOREIGN_PROMISES.iter().any(|cue| plain.contains(cue));
     }
     let dated = dates::are_in(plain);
-    let later =
-        dated || ["later", "next", "soon", "once", "as soon as", "afterwards"].iter().any(|word| holds(plain, word));
+    let later = dated || holds_any(plain, &["later", "next", "soon", "once", "as soon as", "afterwards"]);
     let owed = |verb: &str| cues::PROMISES.contains(&verb) || later && !cues::AT_ONCE.contains(&verb);
-    promised(plain).is_some_and(owed) && !holds(plain, "if you") && !holds(plain, "let me know")
+    promised(plain).is_some_and(owed) && !holds_any(plain, &["if you", "let me know"])
 }
 
 /// The verb behind "I'll" or "I will" at the beginning, or behind a few words that say when.
@@ -138,19 +133,16 @@ fn is_event(sentence: &str, plain: &str, language: Language, dated: Option<&Foun
         "sometimes",
         "never",
         "since",
-        "used to",
         "daily",
         "weekly",
         "no longer",
         "anymore",
     ];
-    let mut habit = habit.iter().filter(|word| dated.is_none() || **word != "used to");
-    let due = dated.is_some()
-        && ["is due", "are due", "deadline", "expires", "runs out"].iter().any(|word| holds(plain, word));
+    let due = dated.is_some() && holds_any(plain, &["is due", "are due", "deadline", "expires", "runs out"]);
     if due {
         return true;
     }
-    if habit.any(|word| holds(plain, word)) {
+    if holds_any(plain, &habit) || dated.is_none() && holds(plain, "used to") {
         return false;
     }
     if let Some(found) = dated {

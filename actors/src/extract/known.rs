@@ -134,7 +134,7 @@ impl Known {
     /// The record that a statement with a word of correction replaces, when only one can be meant.
     pub(super) fn corrected(&self, statement: &str) -> Option<usize> {
         let plain = lex::plain(statement);
-        let strong = ["now", "no longer", "anymore", "any more", "not"].iter().any(|cue| lex::holds(&plain, cue));
+        let strong = lex::holds_any(&plain, &["now", "no longer", "anymore", "any more", "not"]);
         let this = self.entry(statement.to_owned());
         let mut best: Vec<(usize, usize)> = Vec::new();
         for (at, shared) in self.shared(&this) {
@@ -389,7 +389,7 @@ pub(super) fn is_correction(plain: &str) -> bool {
         "теперь",
         "вместо",
     ];
-    CUES.iter().any(|cue| lex::holds(plain, cue))
+    lex::holds_any(plain, CUES)
         || ["実は", "今は", "もう", "やっぱり", "変更", "사실", "이제", "더 이상", "바뀌", "其实", "现在", "改成"]
             .iter()
             .any(|cue| plain.contains(cue))

@@ -105,16 +105,16 @@ pub(super) fn opens_with(plain: &str, phrase: &str) -> bool {
     plain.strip_prefix(phrase).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Whether `plain` text holds that phrase as whole words. Asked of many phrases for each sentence, so nothing is prepared for a phrase.
+/// Whether `plain` text holds that phrase as whole words.
 pub(super) fn holds(plain: &str, phrase: &str) -> bool {
-    let (bytes, phrase) = (plain.as_bytes(), phrase.as_bytes());
-    let Some(last) = bytes.len().checked_sub(phrase.len()) else { return false };
-    let is_gap = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
-    (0..=last).any(|at| {
-        is_gap(at.checked_sub(1).and_then(|before| bytes.get(before)))
-            && bytes[at..].starts_with(phrase)
-            && is_gap(bytes.get(at + phrase.len()))
-    })
+    holds_any(plain, &[phrase])
+}
+
+/// Whether `plain` text holds one of those phrases as whole words. Asked of many phrases for each sentence, so nothing is prepared for a
+/// phrase, and each is looked at where a word begins.
+pub(super) fn holds_any(plain: &str, phrases: &[&str]) -> bool {
+    let begins = |at: usize| phrases.iter().any(|phrase| opens_with(&plain[at..], phrase));
+    begins(0) || plain.match_indices(' ').any(|(space, _)| begins(space + 1))
 }
 
 #[cfg(test)]
@@ -128,6 +128,7 @@ mod tests {
         assert!(opens_with("thanks a lot", "thanks"));
         assert!(!opens_with("thanksgiving is near", "thanks"));
         assert!(holds("we will no longer go", "no longer"));
+        assert!(holds_any("no more", &["no longer", "more"]) && !holds_any("no more", &["mor", "o more"]));
         for (text, phrase) in [("the unknown", "no"), ("no", "no longer"), ("", "no"), ("hé", "h"), ("übel", "bel")] {
             assert!(!holds(text, phrase), "{text}");
         }

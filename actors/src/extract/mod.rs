@@ -54,6 +54,14 @@ impl Extractor for Local {
         let found = dates::find(said, Date::ZERO);
         (kind::of(said, language, found.as_ref()), summary::of(content))
     }
+
+    fn line(&self, content: &str) -> String {
+        summary::of(content)
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 /// What a new statement says of older ones, where it is plain: that it says the same, or that a change of mind takes one's place.

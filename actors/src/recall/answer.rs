@@ -1,23 +1,17 @@
 //! Recall's answer without a language model: the fewest stored sentences that answer, each with who, when and the
 //! number of its candidate. Every word between the quotes or before the brackets is stored text; nothing is made up.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use jiff::{Timestamp, civil::Date};
 
-use super::asked::Wanted;
-use super::question::matter;
-use super::words::{asks, day, one_line, sentences};
+use super::quotable::{Asked, CANDIDATES_MAX, Sentence, pool, same};
+use super::words::{day, one_line};
 use crate::extract::{dates, shown};
 use crate::port::{self, RecordType};
-use crate::view::keyword::analyse::terms;
 
 /// Longer sentences are cut; whoever needs the whole text has the candidate.
 const SENTENCE_CHARS_MAX: usize = 400;
 /// A narrator's sentences are cut later.
 const TOLD_CHARS_MAX: usize = 1_000;
-/// Candidates further down are never quoted: they cost time and seldom add anything.
-const CANDIDATES_MAX: usize = 20;
 /// How much standing first among the candidates counts, against 1 for all the question's words.
 const RANK_WEIGHT: f32 = 1.0;
 /// How much a sentence counts for saying what the question does not: an echo of the question answers nothing.
@@ -30,9 +24,6 @@ const OFFER_WEIGHT: f32 = 0.5;
 const THEIRS_WEIGHT: f32 = 0.3;
 /// A word of the question that an earlier sentence met counts this much: lists ("which pets?") go on, repetitions fade.
 const MET_BEFORE: f32 = 0.75;
-/// Two sentences that share this part of the shorter one's words say the same.
-const SAME_SHARE: f32 = 0.8;
-
 /// One ranked candidate, best first in its list.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -86,35 +77,16 @@ impl Length {
     }
 }
 
-/// A sentence that could be quoted.
-struct Sentence<'a> {
-    from: usize,
-    /// Its place in its text.
-    at: usize,
-    candidate: &'a Candidate,
-    text: String,
-    /// Its own words, for telling repetitions.
-    words: BTreeSet<String>,
-    /// The question's words that it, its speaker or its date says.
-    meets: BTreeSet<String>,
-    /// Whether it has what the question asks for: a date, a number, a name, a reason.
-    offers: bool,
-    /// Whether the question names its speaker.
-    theirs: bool,
-    /// Whether its record answers as well: then it says how common its words are, and is not quoted.
-    repeats: bool,
-}
-
 /// The answer, a line for each candidate quoted, the best sentence's first; empty without candidates. `[n]` is the n-th
 /// candidate, counted from 1.
 pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> String {
-    let asked: BTreeSet<String> = terms(&matter(question)).into_iter().collect();
-    let pool = pool(question, &asked, candidates);
+    let mut asked = Asked::of(question);
+    let pool = pool(question, &mut asked, candidates);
     let rarity = rarity(&asked, &pool);
     let quotable = || pool.iter().filter(|sentence| !sentence.repeats);
-    let weight = |sentence: &Sentence<'_>| sentence.meets.iter().map(|word| rarity[word]).sum::<f32>();
+    let weight = |sentence: &Sentence<'_>| sentence.meets.iter().map(|word| rarity[*word as usize]).sum::<f32>();
     let mut said: Vec<&Sentence<'_>> = Vec::new();
-    let mut covered = BTreeSet::new();
+    let mut covered = vec![false; rarity.len()];
     while said.len() < length.sentences_max() {
         let needed = said.first().map_or(0.0, |first| length.share_min() * weight(first));
         let next = quotable()
@@ -124,7 +96,7 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
             // The first of equals: candidates are in order, and so are their sentences.
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
         let Some((_, sentence)) = next else { break };
-        covered.extend(sentence.meets.iter().cloned());
+        sentence.meets.iter().for_each(|word| covered[*word as usize] = true);
         said.push(sentence);
     }
     let mut lines: Vec<Vec<&Sentence<'_>>> = Vec::new();
@@ -137,76 +109,29 @@ pub fn answer(question: &str, candidates: &[Candidate], length: Length) -> Strin
     lines.into_iter().map(cite).collect::<Vec<_>>().join("\n")
 }
 
-/// Every sentence worth quoting: statements, or all there is when there are only questions.
-fn pool<'a>(question: &str, asked: &BTreeSet<String>, candidates: &'a [Candidate]) -> Vec<Sentence<'a>> {
-    let wanted = Wanted::of(question);
-    let quotable = |from: usize, candidate: &'a Candidate| {
-        let about = format!("{} {}", candidate.speaker.as_deref().unwrap_or_default(), day(candidate.said_at));
-        let about = terms(&about);
-        let theirs = candidate.speaker.as_deref().is_some_and(|who| terms(who).iter().any(|term| asked.contains(term)));
-        let quoted = sentences(&candidate.text).into_iter().enumerate().map(|(at, text)| {
-            let words: BTreeSet<String> = terms(&text).into_iter().collect();
-            let meets = words.iter().chain(&about).filter(|word| asked.contains(*word)).cloned().collect();
-            let offers = wanted.is_offered(&text, candidate.said_at, asked);
-            Sentence { from, at, candidate, text, words, meets, offers, theirs, repeats: false }
-        });
-        quoted.collect::<Vec<_>>()
-    };
-    let mut pool = Vec::new();
-    for (from, candidate) in candidates.iter().enumerate().take(CANDIDATES_MAX) {
-        let told = quotable(from, candidate);
-        let mut said = candidate.message.as_deref().map_or_else(Vec::new, |message| quotable(from, message));
-        for sentence in &mut said {
-            sentence.repeats = told.iter().any(|told| answers_as_well(told, sentence));
-        }
-        pool.extend(told);
-        pool.extend(said);
-    }
-    let says = |sentence: &Sentence<'_>| !asks(&sentence.text) && !sentence.words.is_empty();
-    if pool.iter().any(says) {
-        pool.retain(says);
-    }
-    pool
-}
-
 /// What each word of the question weighs: one that few of the sentences have says more. The weights add up to 1.
-fn rarity(asked: &BTreeSet<String>, pool: &[Sentence<'_>]) -> BTreeMap<String, f32> {
-    let weigh = |word: &String| {
-        let having = pool.iter().filter(|sentence| sentence.meets.contains(word)).count() as f32;
+fn rarity(asked: &Asked, pool: &[Sentence<'_>]) -> Vec<f32> {
+    let weigh = |word: u32| {
+        let having = pool.iter().filter(|sentence| sentence.meets.contains(&word)).count() as f32;
         (1.0 + (pool.len() as f32 + 1.0) / (having + 1.0)).ln()
     };
-    let weights: BTreeMap<String, f32> = asked.iter().map(|word| (word.clone(), weigh(word))).collect();
-    let sum: f32 = weights.values().sum();
-    weights.into_iter().map(|(word, weight)| (word, weight / sum.max(f32::MIN_POSITIVE))).collect()
+    let weights: Vec<f32> = (0..asked.count).map(weigh).collect();
+    let sum: f32 = weights.iter().sum();
+    weights.into_iter().map(|weight| weight / sum.max(f32::MIN_POSITIVE)).collect()
 }
 
 /// The question's words that it meets, those met before a little less, and the place of its candidate.
-fn worth(
-    sentence: &Sentence<'_>,
-    asked: &BTreeSet<String>,
-    covered: &BTreeSet<String>,
-    rarity: &BTreeMap<String, f32>,
-) -> f32 {
+fn worth(sentence: &Sentence<'_>, asked: &Asked, covered: &[bool], rarity: &[f32]) -> f32 {
     let meets = sentence.meets.iter().map(|word| {
-        let weight = rarity.get(word).copied().unwrap_or_default();
-        if covered.contains(word) { MET_BEFORE * weight } else { weight }
+        let weight = rarity[*word as usize];
+        if covered[*word as usize] { MET_BEFORE * weight } else { weight }
     });
     let place = 1.0 - sentence.from as f32 / CANDIDATES_MAX as f32;
-    let news = sentence.words.difference(asked).count().min(NEWS_MAX) as f32 / NEWS_MAX as f32;
+    let own = sentence.words.len() - asked.met(&sentence.words).len();
+    let news = own.min(NEWS_MAX) as f32 / NEWS_MAX as f32;
     let offers = if sentence.offers { OFFER_WEIGHT } else { 0.0 };
     let theirs = if sentence.theirs { THEIRS_WEIGHT } else { 0.0 };
     meets.sum::<f32>() + RANK_WEIGHT * place + NEWS_WEIGHT * news + offers + theirs
-}
-
-/// Whether what a record tells is what its message says, with nothing of what is asked left out: then the message's own words only make
-/// the answer longer.
-fn answers_as_well(told: &Sentence<'_>, said: &Sentence<'_>) -> bool {
-    same(&told.words, &said.words) && said.meets.is_subset(&told.meets) && (told.offers || !said.offers)
-}
-
-fn same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
-    let shorter = a.len().min(b.len());
-    a.intersection(b).count() as f32 >= SAME_SHARE * shorter as f32
 }
 
 /// Sentences of one candidate, in the order of its text. A record's stand as they are; a message's are quoted, for their
@@ -221,7 +146,7 @@ fn cite(mut line: Vec<&Sentence<'_>>) -> String {
             Some(before) if before + 1 == sentence.at => text.push(' '),
             Some(_) => text.push_str(" … "),
         }
-        text.push_str(&uncited(&one_line(&sentence.text, SENTENCE_CHARS_MAX)));
+        text.push_str(&uncited(&one_line(sentence.text, SENTENCE_CHARS_MAX)));
         before = Some(sentence.at);
     }
     let (number, candidate) = (line[0].from + 1, line[0].candidate);
@@ -240,7 +165,7 @@ fn dated(line: &[&Sentence<'_>]) -> String {
     let mut days = Vec::new();
     for sentence in line {
         let Some(day) = sentence.candidate.counts_from else { continue };
-        let named = dates::find_all(&sentence.text, day).into_iter().filter(|found| !found.absolute);
+        let named = dates::find_all(sentence.text, day).into_iter().filter(|found| !found.absolute);
         let told = |found: dates::Found| {
             let words = uncited(&one_line(&sentence.text[found.span.clone()], SENTENCE_CHARS_MAX));
             format!("{words}: {}", shown(&found))

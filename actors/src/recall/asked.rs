@@ -1,7 +1,7 @@
 //! What kind of thing a question asks for, and whether a sentence has one to offer: a date for "when", a number for "how
 //! many", a name for "who" and "where", a reason for "why". It settles which of two sentences that meet the same words answers.
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::cmp::Reverse;
 
 use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
@@ -80,7 +80,12 @@ impl Wanted {
             (Self::Where, &WHERE),
             (Self::Why, &WHY),
         ];
-        let place = |word: &&str| Some((stands_at(&asked, word)?, Reverse(word.len())));
+        // Most words are looked for in vain, and those of other scripts surely.
+        let ascii = asked.is_ascii();
+        let place = |word: &&str| {
+            let may_stand = !ascii || word.is_ascii();
+            may_stand.then(|| Some((stands_at(&asked, word)?, Reverse(word.len())))).flatten()
+        };
         let first = |words: &[&str]| words.iter().filter_map(place).min();
         let found = kinds.into_iter().filter_map(|(kind, words)| Some((first(words)?, kind)));
         found.min_by_key(|(place, _)| *place).map_or(Self::What, |(_, kind)| kind)
@@ -96,11 +101,11 @@ impl Wanted {
     }
 
     /// Whether a sentence offers what is wanted, beyond what the question says itself.
-    pub(super) fn is_offered(self, sentence: &str, said_at: Timestamp, asked: &BTreeSet<String>) -> bool {
+    pub(super) fn is_offered(self, sentence: &str, said_at: Timestamp, asked: impl Fn(&str) -> bool) -> bool {
         let lower = || sentence.to_lowercase();
         match self {
             Self::When => dates::find(sentence, dates::day_of(said_at)).is_some(),
-            Self::HowMany => lower().unicode_words().any(|word| counts(word) && !asked.contains(word)),
+            Self::HowMany => lower().unicode_words().any(|word| counts(word) && !asked(word)),
             Self::Who | Self::Where => names_something(sentence, asked),
             Self::Why => {
                 let lower = lower();
@@ -148,12 +153,12 @@ fn stands_at(text: &str, word: &str) -> Option<usize> {
 }
 
 /// A capital inside the sentence that is not the question's own: most likely a name.
-fn names_something(sentence: &str, asked: &BTreeSet<String>) -> bool {
+fn names_something(sentence: &str, asked: impl Fn(&str) -> bool) -> bool {
     let mut words = sentence.unicode_words();
     words.next();
     words.any(|word| {
         let capital = word.chars().next().is_some_and(char::is_uppercase) && word != "I" && !word.starts_with("I'");
-        capital && !crate::view::keyword::analyse::terms(word).iter().any(|term| asked.contains(term))
+        capital && !crate::view::keyword::analyse::terms(word).iter().any(|term| asked(term))
     })
 }
 

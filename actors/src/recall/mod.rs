@@ -16,6 +16,7 @@ mod fold;
 mod offers;
 mod parts;
 mod question;
+mod quotable;
 mod rank;
 mod structure;
 pub mod summary;

@@ -81,7 +81,7 @@ struct Phrase<'a> {
 
 /// At most five topics of messages, given oldest first, best first. `rarity` tells how rare a word is where these were said.
 pub fn topics(texts: &[&str], rarity: &dyn Fn(&str) -> f32) -> Vec<String> {
-    let told: Vec<(usize, String)> = texts
+    let told: Vec<(usize, &str)> = texts
         .iter()
         .rev()
         .enumerate()

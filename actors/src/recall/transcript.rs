@@ -5,11 +5,10 @@
 
 use std::{
     cmp::Ordering,
-    collections::{BTreeMap, BinaryHeap, HashMap},
+    collections::{BTreeMap, BinaryHeap},
 };
 
-use super::words::{one_line, sentences};
-use crate::view::keyword::analyse::terms;
+use super::words::{Vocabulary, one_line, sentences};
 
 /// A sentence is cut here.
 const SENTENCE_CHARS_MAX: usize = 300;
@@ -87,21 +86,16 @@ struct Chosen {
 impl Chosen {
     fn of(lines: &[Line], chars_max: usize) -> Self {
         let who = lines.iter().map(|line| one_line(&line.who, WHO_CHARS_MAX)).collect();
-        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut vocabulary = Vocabulary::default();
         let (mut counts, mut found) = (Vec::new(), Vec::new());
         for (line, text) in lines.iter().map(|line| &line.text).enumerate() {
             for text in sentences(text) {
-                let text = one_line(&text, SENTENCE_CHARS_MAX);
-                let mut of_it: Vec<u32> = Vec::new();
-                for term in terms(&text) {
-                    let next = numbers.len() as u32;
-                    let number = *numbers.entry(term).or_insert(next);
-                    counts.resize(numbers.len(), 0_u32);
-                    counts[number as usize] += 1;
-                    of_it.push(number);
-                }
+                let text = one_line(text, SENTENCE_CHARS_MAX);
+                let terms = vocabulary.numbers(&text);
+                counts.resize(vocabulary.len(), 0_u32);
+                terms.iter().for_each(|number| counts[*number as usize] += 1);
                 let newness = 1.0 + NEWNESS * (line + 1) as f32 / lines.len() as f32;
-                found.push(Sentence { line, chars: text.chars().count(), text, terms: of_it, newness });
+                found.push(Sentence { line, chars: text.chars().count(), text, terms, newness });
             }
         }
         let all = counts.iter().sum::<u32>().max(1) as f32;

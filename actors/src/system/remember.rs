@@ -13,7 +13,7 @@ use super::{
     System,
     command::{Before, Begun, Note, Once, refused},
     duplicate::{self, Saying},
-    lookup::{broken, by, gone},
+    lookup::{broken, by, gone, panicked},
     past::{Moment, Seen},
     records::{as_asked, erased_record, is_record, status_of},
     thread::{Anchors, Ttl, retention, warnings},
@@ -41,6 +41,8 @@ use crate::{
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked for.
 const ROOM_PAUSE: Duration = Duration::from_millis(10);
+/// A text up to this is classified where it is saved, if nobody is asked: waking a thread for it would take about as long.
+const SHORT_BYTES_MAX: usize = 1_024;
 
 /// Whether a read was refused because the views in use fill the budget.
 fn is_full(error: &Error) -> bool {
@@ -214,7 +216,8 @@ impl System {
     /// A model may be asked, so no thread of the runtime waits for it.
     async fn classified(&self, content: &str) -> Result<(RecordType, String), Error> {
         let (extractor, content) = (Arc::clone(&self.inner.extractor), content.to_owned());
-        crate::blocking::run(move || extractor.classify(&content)).await.map_err(broken)
+        let is_short = !extractor.waits() && content.len() <= SHORT_BYTES_MAX;
+        crate::blocking::here_if(is_short, move || extractor.classify(&content)).await.map_err(panicked)
     }
 
     pub(super) async fn speaker_for(&self, place: &Place, name: Option<&str>) -> Result<Option<SpeakerId>, Error> {

@@ -47,7 +47,7 @@ impl Keyword {
 }
 
 /// Pages of changes that may wait for the thread.
-pub(super) const WORD_PAGES_AHEAD: usize = 2;
+pub(super) const WORD_PAGES_AHEAD: usize = 16;
 
 /// A keyword view that grows.
 pub(super) enum Indexing<'s> {

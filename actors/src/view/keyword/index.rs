@@ -52,16 +52,26 @@ pub struct Keyword {
 /// A term's number, and whether it counts as length.
 type Counting = (u32, bool);
 
-/// Words whose terms are remembered while many texts come in: with their bytes some ten megabytes at most, which are counted.
+/// Words whose terms are remembered while many texts come in: some four megabytes at most, which are counted.
 const KNOWN_MAX: usize = 50_000;
 /// A longer word is hardly met again.
-const KNOWN_WORD_BYTES_MAX: usize = 64;
+const KNOWN_WORD_BYTES_MAX: usize = 31;
+
+/// A word and its length: one piece of memory, in the table itself, since nearly each word of a text is looked up.
+type Word = [u8; KNOWN_WORD_BYTES_MAX + 1];
+
+fn key_of(word: &str) -> Option<Word> {
+    let mut key = [0; KNOWN_WORD_BYTES_MAX + 1];
+    key.get_mut(..word.len()).filter(|_| word.len() <= KNOWN_WORD_BYTES_MAX)?.copy_from_slice(word.as_bytes());
+    key[KNOWN_WORD_BYTES_MAX] = word.len() as u8;
+    Some(key)
+}
 
 /// The terms of words as they stand in texts.
 #[derive(Debug, Default)]
 struct Known {
-    terms: HashMap<Box<str>, Terms>,
-    /// Of the words and their terms.
+    terms: HashMap<Word, Terms>,
+    /// Of terms that lie apart.
     bytes: usize,
 }
 
@@ -84,13 +94,17 @@ impl Terms {
 }
 
 impl Known {
-    fn add(&mut self, word: &str, terms: Vec<Counting>) {
-        if self.terms.len() >= KNOWN_MAX || word.len() > KNOWN_WORD_BYTES_MAX {
+    fn add(&mut self, word: Word, terms: Vec<Counting>) {
+        if self.terms.len() >= KNOWN_MAX {
             return;
         }
-        self.bytes += word.len() + terms.len() * size_of::<Counting>();
-        let terms = if let [term] = terms[..] { Terms::One(term) } else { Terms::Others(terms.into()) };
-        self.terms.insert(word.into(), terms);
+        let terms = if let [term] = terms[..] {
+            Terms::One(term)
+        } else {
+            self.bytes += terms.len() * size_of::<Counting>();
+            Terms::Others(terms.into())
+        };
+        self.terms.insert(word, terms);
     }
 
     fn clear(&mut self) {
@@ -99,7 +113,7 @@ impl Known {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes + self.terms.capacity() * (size_of::<(Box<str>, Terms)>() + 1)
+        self.bytes + self.terms.capacity() * (size_of::<(Word, Terms)>() + 1)
     }
 }
 
@@ -165,15 +179,18 @@ impl Keyword {
     }
 
     fn count_word(&mut self, word: &str, counted: &mut Counted) {
-        if let Some(terms) = self.known.as_ref().and_then(|known| known.terms.get(word)) {
+        let key = self.known.as_ref().and_then(|_| key_of(word));
+        if let (Some(known), Some(key)) = (&self.known, &key)
+            && let Some(terms) = known.terms.get(key)
+        {
             terms.as_slice().iter().for_each(|term| counted.add(*term));
             return;
         }
         let mut terms = Vec::new();
         word_terms(word, &mut |term, kind| terms.push(self.counting(term, kind)));
         terms.iter().for_each(|term| counted.add(*term));
-        if let Some(known) = &mut self.known {
-            known.add(word, terms);
+        if let (Some(known), Some(key)) = (&mut self.known, key) {
+            known.add(key, terms);
         }
     }
 
