@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::analyse::{Kind, Piece, each_piece, word_terms};
-use super::search::{Bm25, Terms as Query};
+use super::search::{Bm25, Terms};
 use crate::view::HashMap;
 
 /// One document of a term's list, which is ordered by document.
@@ -60,21 +60,21 @@ const KNOWN_WORD_BYTES_MAX: usize = 64;
 /// The terms of words as they stand in texts.
 #[derive(Debug, Default)]
 struct Known {
-    terms: HashMap<Box<str>, Terms>,
+    terms: HashMap<Box<str>, WordTerms>,
     /// Of the words and their terms.
     bytes: usize,
 }
 
 /// The terms of one word.
 #[derive(Debug)]
-enum Terms {
+enum WordTerms {
     /// As nearly every word has.
     One(Counting),
     /// None or several.
     Others(Box<[Counting]>),
 }
 
-impl Terms {
+impl WordTerms {
     fn as_slice(&self) -> &[Counting] {
         match self {
             Self::One(term) => std::slice::from_ref(term),
@@ -89,7 +89,7 @@ impl Known {
             return;
         }
         self.bytes += word.len() + terms.len() * size_of::<Counting>();
-        let terms = if let [term] = terms[..] { Terms::One(term) } else { Terms::Others(terms.into()) };
+        let terms = if let [term] = terms[..] { WordTerms::One(term) } else { WordTerms::Others(terms.into()) };
         self.terms.insert(word.into(), terms);
     }
 
@@ -99,7 +99,7 @@ impl Known {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes + self.terms.capacity() * (size_of::<(Box<str>, Terms)>() + 1)
+        self.bytes + self.terms.capacity() * (size_of::<(Box<str>, WordTerms)>() + 1)
     }
 }
 
@@ -245,7 +245,7 @@ impl Keyword {
     }
 
     /// How many of a document's distinct terms a query asks for, and how many there are.
-    pub fn overlap(&self, asked: &Query, doc: u32) -> (usize, usize) {
+    pub fn overlap(&self, asked: &Terms, doc: u32) -> (usize, usize) {
         let entry = self.entries.get(doc as usize).and_then(Option::as_ref);
         let terms = entry.map_or(&[][..], |entry| &entry.terms);
         (asked.ids().filter(|term| terms.binary_search(term).is_ok()).count(), terms.len())
