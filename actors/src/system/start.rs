@@ -136,6 +136,7 @@ impl System {
             tally: Mutex::default(),
             head,
             keys: Gate::default(),
+            due: Mutex::default(),
             statements: Gate::default(),
             sayings: Sayings::default(),
             sessions: Gate::default(),
