@@ -145,12 +145,21 @@ pub(super) struct Turn {
 }
 
 impl State {
-    /// A namespace works on less than is free, a profile on less than its namespace leaves of that.
-    fn may(&self, max: usize, namespace: &str, profile: &str) -> bool {
-        let Some(free) = max.checked_sub(self.working).filter(|free| *free > 0) else { return false };
-        let Some(working) = self.by.get(namespace) else { return true };
-        let has = working.by.get(profile).copied().unwrap_or_default();
-        working.all < free && (has == 0 || has < free - working.all)
+    /// The next that goes, if one may. Whatever is passed over has calls at work, so that no more is passed over than work at once, however
+    /// many wait.
+    fn next(&mut self, max: usize) -> Option<Waiting> {
+        let free = max.saturating_sub(self.working);
+        if free == 0 {
+            return None;
+        }
+        let by = &self.by;
+        // A namespace works on less than is free, a profile on less than its namespace leaves of that.
+        let left = |namespace: &String| free.saturating_sub(by.get(namespace).map_or(0, |working| working.all));
+        let has = |namespace: &String, profile: &String| by.get(namespace)?.by.get(profile).copied();
+        let may = |namespace: &String, profile: &String, it: &Waiting| {
+            it.go.is_closed() || has(namespace, profile).is_none_or(|has| has < left(namespace))
+        };
+        self.waiting.pop_where(|namespace| left(namespace) > 0, may)
     }
 
     fn begin(&mut self, namespace: &str, profile: &str) {
@@ -203,12 +212,7 @@ impl Lanes {
         loop {
             let next = {
                 let mut state = lock(&self.state);
-                let State { waiting, .. } = &mut *state;
-                let mut all = std::mem::take(waiting);
-                let next =
-                    all.pop(|namespace, profile, it| it.go.is_closed() || state.may(self.max, namespace, profile));
-                state.waiting = all;
-                let Some(next) = next else { return };
+                let Some(next) = state.next(self.max) else { return };
                 if next.go.is_closed() {
                     continue;
                 }
