@@ -35,3 +35,28 @@ pub(crate) async fn here_if<T: Send + 'static>(
 pub(crate) fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     if is_alone() { tokio::spawn(async move { work() }) } else { tokio::task::spawn_blocking(work) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Whoever asks must not be able to tell where the work was done, least of all by a panic that takes its own task along.
+    async fn told() {
+        for is_short in [true, false] {
+            assert_eq!(here_if(is_short, || 7).await.map_err(|_| "panicked"), Ok(7));
+            let panicked =
+                here_if(is_short, || -> u32 { std::panic::panic_any("what it says may hold content") }).await;
+            assert_eq!(format!("{panicked:?}"), "Err(Panicked)", "short: {is_short}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_panic_is_told_the_same_here_and_apart() {
+        told().await;
+    }
+
+    #[tokio::test]
+    async fn and_on_a_runtime_of_one_thread() {
+        told().await;
+    }
+}

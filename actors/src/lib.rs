@@ -36,6 +36,7 @@ pub mod domain;
 pub mod entity;
 pub mod extract;
 pub mod image;
+mod in_use;
 pub mod jobs;
 pub mod limits;
 pub mod port;

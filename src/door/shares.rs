@@ -136,6 +136,22 @@ struct Waiting {
     go: oneshot::Sender<Turn>,
 }
 
+/// A place in the line. Whoever gives it up is taken out, however long the others stand.
+struct Place<'a> {
+    lanes: &'a Lanes,
+    namespace: String,
+    profile: String,
+    waits: bool,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if self.waits {
+            lock(&self.lanes.state).waiting.retain_of(&self.namespace, &self.profile, |it| !it.go.is_closed());
+        }
+    }
+}
+
 /// A call's turn; dropping it lets the next one go.
 #[derive(Debug)]
 pub(super) struct Turn {
@@ -145,12 +161,21 @@ pub(super) struct Turn {
 }
 
 impl State {
-    /// A namespace works on less than is free, a profile on less than its namespace leaves of that.
-    fn may(&self, max: usize, namespace: &str, profile: &str) -> bool {
-        let Some(free) = max.checked_sub(self.working).filter(|free| *free > 0) else { return false };
-        let Some(working) = self.by.get(namespace) else { return true };
-        let has = working.by.get(profile).copied().unwrap_or_default();
-        working.all < free && (has == 0 || has < free - working.all)
+    /// The next that goes, if one may. Whatever is passed over has calls at work, so that no more is passed over than work at once, however
+    /// many wait.
+    fn next(&mut self, max: usize) -> Option<Waiting> {
+        let free = max.saturating_sub(self.working);
+        if free == 0 {
+            return None;
+        }
+        let by = &self.by;
+        // A namespace works on less than is free, a profile on less than its namespace leaves of that.
+        let left = |namespace: &String| free.saturating_sub(by.get(namespace).map_or(0, |working| working.all));
+        let has = |namespace: &String, profile: &String| by.get(namespace)?.by.get(profile).copied();
+        let may = |namespace: &String, profile: &String, it: &Waiting| {
+            it.go.is_closed() || has(namespace, profile).is_none_or(|has| has < left(namespace))
+        };
+        self.waiting.pop_where(|namespace| left(namespace) > 0, may)
     }
 
     fn begin(&mut self, namespace: &str, profile: &str) {
@@ -183,12 +208,17 @@ impl Lanes {
 
     /// Waits for a turn. Whoever stops waiting gives it up.
     pub(super) async fn turn(self: &Arc<Self>, namespace: &str, profile: &str) -> Turn {
+        // Dropped after the receiver, whose end says who has gone.
+        let mut place =
+            Place { lanes: self, namespace: namespace.to_owned(), profile: profile.to_owned(), waits: true };
         let (go, gone) = oneshot::channel();
-        let (namespace, profile) = (namespace.to_owned(), profile.to_owned());
+        let (namespace, profile) = (place.namespace.clone(), place.profile.clone());
         let waiting = Waiting { namespace: namespace.clone(), profile: profile.clone(), go };
-        lock(&self.state).waiting.push(namespace.clone(), profile.clone(), waiting);
+        lock(&self.state).waiting.push(place.namespace.clone(), place.profile.clone(), waiting);
         self.let_go();
-        match gone.await {
+        let turn = gone.await;
+        place.waits = false;
+        match turn {
             Ok(turn) => turn,
             // Nobody lets go of a sender without sending; were it so, a call more would work than should.
             Err(_) => {
@@ -203,12 +233,7 @@ impl Lanes {
         loop {
             let next = {
                 let mut state = lock(&self.state);
-                let State { waiting, .. } = &mut *state;
-                let mut all = std::mem::take(waiting);
-                let next =
-                    all.pop(|namespace, profile, it| it.go.is_closed() || state.may(self.max, namespace, profile));
-                state.waiting = all;
-                let Some(next) = next else { return };
+                let Some(next) = state.next(self.max) else { return };
                 if next.go.is_closed() {
                     continue;
                 }
@@ -321,6 +346,7 @@ mod tests {
         }
         away.abort();
         assert!(away.await.unwrap_err().is_cancelled());
+        assert_eq!(lock(&lanes.state).waiting.len(), 4, "it stands in nobody's line");
         drop(held);
         tasks.join_all().await;
         drop(told);

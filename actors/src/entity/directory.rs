@@ -151,7 +151,7 @@ impl<A: Aggregate> Directory<A> {
             self.awake.fetch_sub(1, Ordering::Relaxed);
         }
         let replay = self.replays.acquire().await.map_err(|_| closing())?;
-        let actor = Entity::<A>::spawn(Wake { place, environment: Arc::clone(&self.environment) });
+        let actor = Entity::<A>::spawn(Wake::new(place, Arc::clone(&self.environment)));
         let woken = actor.wait_for_startup_result().await;
         drop(replay);
         woken.map_err(|error| Failure::Unavailable(error.to_string()))?;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::believed::Believed;
-use crate::{domain::Inputs, limits::Limits, port::Clock};
+use crate::{domain::Inputs, in_use::InUse, limits::Limits, port::Clock};
 
 /// Events that may be on their way at once.
 const AT_ONCE_MAX: usize = 256;
@@ -27,6 +27,7 @@ pub struct Environment {
     // Ids of one millisecond count up, so that the order of ids is the order in which they were given out.
     ids: std::sync::Mutex<ContextV7>,
     believed: Believed,
+    pub(crate) in_use: InUse,
 }
 
 impl Environment {
@@ -34,11 +35,16 @@ impl Environment {
     ///
     /// # Errors
     /// If the log cannot be read.
-    pub fn new(log: Log, clock: Arc<dyn Clock>, limits: Limits) -> Result<Self, memlog_events::log::Error> {
+    pub fn new(
+        log: Log,
+        in_use: InUse,
+        clock: Arc<dyn Clock>,
+        limits: Limits,
+    ) -> Result<Self, memlog_events::log::Error> {
         let wait = Duration::from_millis(limits.clock_jump_wait_ms);
         let believed = Believed::new(stood_by(&log, wait)?, wait);
         let ids = std::sync::Mutex::new(ContextV7::new());
-        let environment = Self { log, clock, limits, ids, believed };
+        let environment = Self { log, clock, limits, ids, believed, in_use };
         if let Some(last) = environment.last_id() {
             environment.uuid_at(last);
         }

@@ -27,7 +27,10 @@ use kameo::{
 };
 use memlog_events::{codec, ids::Version, log::Snapshot};
 
-use crate::domain::{Aggregate, Command, Decision, Inputs, Place, Rejection};
+use crate::{
+    domain::{Aggregate, Command, Decision, Inputs, Place, Rejection},
+    in_use::Hold,
+};
 
 /// One awake stream.
 pub struct Entity<A> {
@@ -38,6 +41,8 @@ pub struct Entity<A> {
     snapshot: Version,
     last: Option<Durable>,
     failed: Arc<AtomicBool>,
+    // The last to be dropped, behind the environment.
+    _hold: Hold,
 }
 
 /// What an entity wakes from.
@@ -46,6 +51,14 @@ pub struct Wake {
     pub place: Place,
     /// Log, clock, ids.
     pub environment: Arc<Environment>,
+    hold: Hold,
+}
+
+impl Wake {
+    pub(super) fn new(place: Place, environment: Arc<Environment>) -> Self {
+        let hold = environment.in_use.hold();
+        Self { place, environment, hold }
+    }
 }
 
 /// Why an entity did not wake.
@@ -106,7 +119,7 @@ impl<A: Aggregate> Actor for Entity<A> {
 
 impl<A: Aggregate> Entity<A> {
     fn replay(wake: Wake) -> Result<Self, WakeFailed> {
-        let Wake { place, environment } = wake;
+        let Wake { place, environment, hold } = wake;
         let mut entity = Self {
             place,
             environment,
@@ -115,6 +128,7 @@ impl<A: Aggregate> Entity<A> {
             snapshot: Version(0),
             last: None,
             failed: Arc::default(),
+            _hold: hold,
         };
         entity.take_snapshot().and_then(|()| entity.fold_rest()).map_err(|error| WakeFailed(error.to_string()))?;
         Ok(entity)

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::Promises;
 use crate::{
     domain::Place,
+    in_use::InUse,
     port::{DeadLetter, JobQueue, Ticket},
 };
 
@@ -28,6 +29,7 @@ const NAMESPACES_MAX: usize = 50_000;
 /// Follows the log for promises.
 pub(crate) struct Outbox {
     log: Log,
+    in_use: InUse,
     queue: Arc<dyn JobQueue>,
     promises: Arc<Promises>,
     at: Position,
@@ -44,11 +46,12 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// Goes on from the checkpoint.
-    pub(crate) fn new(log: Log, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
+    pub(crate) fn new(log: Log, in_use: InUse, queue: Arc<dyn JobQueue>) -> Result<Self, Error> {
         let (at, began) = (log.checkpoint(CHECKPOINT)?, log.head());
         let promises = Arc::new(Promises::new(at));
         Ok(Self {
             log,
+            in_use,
             queue,
             promises,
             at,
@@ -105,15 +108,15 @@ impl Outbox {
 
     /// The next events; afterwards the namespaces of what they promise are known.
     async fn page(&mut self) -> Result<Vec<Stored>, Error> {
-        let (log, at, mut known) = (self.log.clone(), self.at, mem::take(&mut self.namespaces));
-        let reading = crate::blocking::run(move || {
+        let (at, mut known) = (self.at, mem::take(&mut self.namespaces));
+        let reading = self.in_use.read(&self.log, move |log| {
             let page = log.tail(at, PAGE_EVENTS);
             if known.len() >= NAMESPACES_MAX {
                 known.clear();
             }
             for event in page.iter().flatten() {
                 if matches!(event.facts, Facts::ExtractionRequested(_)) {
-                    learn(&log, event.head.key, &mut known);
+                    learn(log, event.head.key, &mut known);
                 }
             }
             (page, known)

@@ -1,10 +1,10 @@
 //! `audit.*`: the log itself, never its content.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use memlog_events::{
     event::{Content, Facts, KINDS},
-    ids::{Micros, Position, RecordId, RelationId, Scope, Slot, StreamKey, Version},
+    ids::{Position, Scope},
     log::{Log, Report, Sealed, Stored},
 };
 use uuid::Uuid;
@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::{
     System,
     lookup::{broken, first_of_scope, lock, namespace_begun, panicked},
+    over::{Due, Over},
     validate,
 };
 use crate::{
@@ -85,6 +86,13 @@ impl Names<'_> {
 }
 
 impl System {
+    /// None yet, as of now.
+    fn ids(&self) -> Result<Ids<'_>, Error> {
+        let log = &self.inner.environment.log;
+        let due = Due::now(&mut lock(&self.inner.due), log, self.now()).map_err(broken)?;
+        Ok(Ids { log, given: BTreeMap::new(), over: Over::new(log, due) })
+    }
+
     fn names<'a>(&'a self, context: &Context) -> Names<'a> {
         Names { log: &self.inner.environment.log, namespace: self.inner.namespace(context), known: BTreeMap::new() }
     }
@@ -142,7 +150,8 @@ impl System {
                 Some(Sealed::Open(Content::ProfileCreated(content))) => Some(content.name),
                 _ => None,
             };
-            let ids = Ids::of(log, &all, system.now())?;
+            let mut ids = system.ids()?;
+            ids.learn(&all)?;
             let mut events = Vec::new();
             for event in &all {
                 if events.len() == limit {
@@ -159,12 +168,15 @@ impl System {
         let log = &self.inner.environment.log;
         let mut names = self.names(context);
         let mut at = Position(filter.from.0.saturating_sub(1));
-        let mut events = Vec::new();
+        let (mut ids, mut events) = (self.ids()?, Vec::new());
         loop {
             let page = log.tail(at, PAGE_EVENTS).map_err(broken)?;
             let Some(last) = page.last() else { return Ok(events) };
             at = last.head.position;
-            let ids = Ids::of(log, &page, self.now())?;
+            if ids.over.is_behind(at) {
+                ids = self.ids()?;
+            }
+            ids.learn(&page)?;
             for event in &page {
                 if let Some(name) = names.of(event)? {
                     events.extend(self.tell(event, filter, name, &ids)?);
@@ -182,7 +194,7 @@ impl System {
         event: &Stored,
         filter: &Filter,
         profile: Option<String>,
-        ids: &Ids,
+        ids: &Ids<'_>,
     ) -> Result<Option<Event>, Error> {
         let position = event.head.position;
         let name = event.facts.name();
@@ -271,63 +283,19 @@ impl System {
     }
 }
 
-/// What has expired and is not erased yet: no event tells more of it than it will then.
-#[derive(Default)]
-struct Over {
-    slots: BTreeSet<Slot>,
-    records: BTreeSet<RecordId>,
-    /// A link goes with either of its ends.
-    links: BTreeSet<RelationId>,
-}
-
-impl Over {
-    fn at(log: &Log, now: Micros) -> Result<Self, Error> {
-        // Mostly there is nothing: the housekeeping looks twice a second.
-        let due = log.due(now, usize::MAX).map_err(broken)?;
-        let streams: BTreeSet<StreamKey> = due.iter().map(|(_, key, _)| *key).collect();
-        let mut over = Self { slots: due.into_iter().map(|(.., slot)| slot).collect(), ..Self::default() };
-        for key in streams {
-            let mut after = Version(0);
-            loop {
-                let page = log.stream(key, after, PAGE_EVENTS).map_err(broken)?;
-                let Some(last) = page.last() else { break };
-                after = last.head.version;
-                page.iter().for_each(|event| over.learn(&event.facts));
-            }
-        }
-        Ok(over)
-    }
-
-    fn learn(&mut self, facts: &Facts) {
-        match facts {
-            Facts::Saved(e) if self.slots.contains(&e.slot) => drop(self.records.insert(e.record)),
-            Facts::Linked(e) if [e.source, e.target].iter().any(|end| self.records.contains(end)) => {
-                self.links.insert(e.relation);
-            }
-            _ => {}
-        }
-    }
-
-    fn hides(&self, event: &Stored) -> bool {
-        let of_link = match &event.facts {
-            Facts::Linked(e) => self.links.contains(&e.relation),
-            Facts::Relinked(e) => self.links.contains(&e.relation),
-            _ => false,
-        };
-        of_link || self.slots.contains(&event.head.keys.subject)
-    }
-}
-
 /// Ids that clients gave, by the UUID that events carry.
-struct Ids {
+struct Ids<'a> {
+    log: &'a Log,
     given: BTreeMap<Uuid, String>,
-    over: Over,
+    over: Over<'a>,
 }
 
-impl Ids {
-    fn of(log: &Log, events: &[Stored], now: Micros) -> Result<Self, Error> {
-        let (mut ids, over) = (BTreeMap::new(), Over::at(log, now)?);
-        for event in events.iter().filter(|event| !over.hides(event)) {
+impl Ids<'_> {
+    /// Those of some events, before these are told.
+    fn learn(&mut self, events: &[Stored]) -> Result<(), Error> {
+        self.over.learn(events).map_err(broken)?;
+        self.given.clear();
+        for event in events.iter().filter(|event| !self.over.hides(event)) {
             let given = match &event.facts {
                 Facts::Saved(e) if e.id_digest.is_some() => e.record.0,
                 Facts::MessageAppended(e) if e.id_digest.is_some() => e.message.0,
@@ -335,16 +303,16 @@ impl Ids {
                 Facts::Linked(e) => e.relation.0,
                 _ => continue,
             };
-            let id = match log.open_content(event).map_err(broken)? {
+            let id = match self.log.open_content(event).map_err(broken)? {
                 Sealed::Open(Content::Saved(content)) => content.given_id,
                 Sealed::Open(Content::MessageAppended(content)) => content.given_id,
                 Sealed::Open(Content::ImageAdded(content)) => content.given_id,
                 Sealed::Open(Content::Linked(content)) => content.given_id,
                 _ => None,
             };
-            ids.extend(id.map(|id| (given, id)));
+            self.given.extend(id.map(|id| (given, id)));
         }
-        Ok(Self { given: ids, over })
+        Ok(())
     }
 
     fn shown(&self, id: Uuid) -> String {

@@ -25,7 +25,7 @@ use crate::{
     view::{
         State,
         catalog::{self, Fields},
-        indexed::{contents_of, words_of},
+        indexed::{undamaged_of, words_of},
         keyword::Terms,
         vector::PreparedQuery,
     },
@@ -43,12 +43,9 @@ impl Texts {
         Self { log, place }
     }
 
-    /// Those of some documents. One that cannot be read now leads nowhere; the question is answered without it.
+    /// Those of some documents. What cannot be read leads nowhere; whether the question fails is for whoever shows the hits.
     fn of(&self, state: &State, docs: &[&catalog::Doc]) -> Vec<String> {
-        let read = |docs: &[&catalog::Doc]| contents_of(&self.log, &self.place, &state.catalog, docs);
-        // Together that is faster; each by itself, the others are read though one is damaged.
-        let contents =
-            read(docs).unwrap_or_else(|_| docs.iter().flat_map(|it| read(&[*it]).unwrap_or_default()).collect());
+        let contents = undamaged_of(&self.log, &self.place, &state.catalog, docs).unwrap_or_default();
         contents.iter().flatten().filter_map(|content| words_of(content).map(str::to_owned)).collect()
     }
 }
@@ -197,5 +194,108 @@ impl Corpus for Bound<'_> {
 
     fn vector_score(&self, doc: u32) -> Option<f32> {
         self.state.vectors.as_ref()?.similarity(self.vector.as_ref()?, doc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::OpenOptions, os::unix::fs::FileExt};
+
+    use memlog_events::{event::Facts, ids::Position, log::Log};
+
+    use super::Texts;
+    use crate::{
+        api::{
+            profile::{Recall, Remember, Search, ThinkingLevel},
+            record::Record,
+            thread::{AddMessages, Content, Create, ExtractionSettings, NewMessage, Settings},
+        },
+        bench::{PROFILE, context, options},
+        limits::INGEST_MESSAGES_MAX,
+        system::System,
+    };
+
+    /// More keys than are kept in mind.
+    const KEYS: usize = 5_000;
+
+    async fn saved(system: &System, content: &str) -> Record {
+        let (profile, content) = (PROFILE.to_owned(), content.to_owned());
+        let request = Remember { profile, content, dedupe: Some(false), ..Remember::default() };
+        system.profile_remember(&context(), request).await.expect("saved").reply.memory
+    }
+
+    /// What is said elsewhere.
+    async fn much_else(system: &System) {
+        let (profile, thread_id) = ("elsewhere".to_owned(), "talk".to_owned());
+        let off = ExtractionSettings { enabled: Some(false), ..ExtractionSettings::default() };
+        let settings = Some(Settings { extraction: Some(off), ..Settings::default() });
+        let create =
+            Create { profile: profile.clone(), thread_id: Some(thread_id.clone()), settings, ..Create::default() };
+        system.thread_create(&context(), create).await.expect("created");
+        let message = |n: usize| NewMessage {
+            role: "user".to_owned(),
+            content: Content::Text(format!("Nothing of note, {n}")),
+            ..NewMessage::default()
+        };
+        for n in (0..KEYS).step_by(INGEST_MESSAGES_MAX) {
+            let (profile, thread_id) = (profile.clone(), thread_id.clone());
+            let messages = (n..n + INGEST_MESSAGES_MAX).map(message).collect();
+            let said = AddMessages { profile, thread_id, messages, ..AddMessages::default() };
+            let added = system.thread_add_messages(&context(), said).await.expect("said").reply;
+            assert_eq!(added.message_ids.len(), INGEST_MESSAGES_MAX);
+        }
+    }
+
+    /// Keys of others are kept in mind from here on, and those before are read from the file again.
+    fn read_from(log: &Log, mut at: Position) {
+        loop {
+            let page = log.tail(at, KEYS).expect("read");
+            let Some(last) = page.last() else { return };
+            at = last.head.position;
+            assert!(page.iter().all(|event| log.open_content(event).is_ok()));
+        }
+    }
+
+    // One sector gone bad must not take the answers along that lie elsewhere, whether the text would have been a hit or only been read
+    // for one.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_damaged_text_hides_no_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let system = System::start(options(folder.path(), None)).await.expect("started");
+        let bad = saved(&system, "Miso the cat saw the vet on 3 May 2026").await;
+        let good = saved(&system, "Miso the cat saw the vet in June, 4 times").await;
+        much_else(&system).await;
+
+        let log = &system.inner.environment.log;
+        let events = log.tail(Position(0), 10).expect("read");
+        let of_bad = events.iter().find(|event| matches!(event.facts, Facts::Saved(_))).expect("saved");
+        let vault = OpenOptions::new().write(true).open(folder.path().join("vault")).expect("a vault");
+        vault.write_all_at(&[0xff; 32], of_bad.head.keys.subject.0 * 64).expect("damaged");
+        read_from(log, events[9].head.position);
+        assert!(log.open_content(of_bad).expect_err("damaged").is_of_one());
+
+        for query in ["When did Miso the cat see the vet?", "How many times did Miso the cat see the vet?"] {
+            let (profile, query) = (PROFILE.to_owned(), query.to_owned());
+            let search = Search { profile, query, expand: Some(true), ..Search::default() };
+            let found = system.profile_search(&context(), search.clone()).await.expect("found").reply.memories;
+            assert_eq!(found.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&good.id]);
+            assert!(found[0].score.is_some_and(|score| score > 0.0));
+            for level in [ThinkingLevel::Low, ThinkingLevel::High] {
+                let (profile, query) = (search.profile.clone(), search.query.clone());
+                let recall = Recall { profile, query, thinking_level: Some(level), ..Recall::default() };
+                let told = system.profile_recall(&context(), recall).await.expect("told").reply;
+                assert!(told.answer.contains("in June") && told.count == 1, "{told:?}");
+            }
+        }
+        let place = system.inner.profile(&context(), PROFILE).expect("there");
+        let views = system.views(place).await.expect("loaded");
+        let read = {
+            let state = views.read();
+            let docs =
+                [&bad.id, &good.id].map(|id| state.catalog.doc(state.catalog.find(id).expect("there")).expect("there"));
+            Texts::new(log.clone(), place).of(&state, &docs)
+        };
+        assert_eq!(read, ["Miso the cat saw the vet in June, 4 times"]);
+        system.stop().await;
     }
 }

@@ -130,8 +130,8 @@ impl CatchUp<'_> {
         &self,
         read: impl FnOnce(&Log) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, String> {
-        let log = self.inner.environment.log.clone();
-        let reading = crate::blocking::run(move || read(&log)).await;
+        let environment = &self.inner.environment;
+        let reading = environment.in_use.read(&environment.log, read).await;
         // The message of a panic may hold content.
         reading.map_err(|_| "reading the log failed inside".to_owned())?.map_err(|error| error.to_string())
     }

@@ -23,6 +23,7 @@ pub(crate) mod lookup;
 mod memories;
 mod notebooks;
 mod notes;
+mod over;
 mod past;
 mod profiles;
 mod rebuild;
@@ -65,6 +66,7 @@ use crate::{
     view::{Notebooks, Registry, projector::Projector},
 };
 use gate::Gate;
+use over::Due;
 use saying::Sayings;
 use tally::Tally;
 
@@ -142,6 +144,8 @@ pub(crate) struct Inner {
     fed: Arc<AtomicU64>,
     /// Events of each namespace, as far as somebody asked how many.
     tally: Mutex<Tally>,
+    /// What was over when events were last told.
+    due: Mutex<Option<Arc<Due>>>,
     /// The log's head, for who follows it.
     head: watch::Sender<Position>,
     /// Idempotency keys of commands under way: a twin waits for the first.

@@ -3,15 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use jiff::civil::Date;
-use memlog_events::{
-    code::RoleCode,
-    ids::{MessageId, Micros},
-};
+use memlog_events::{code::RoleCode, ids::MessageId};
 
 use super::{
     System,
     find::{Answered, Asked, Filter, Within},
-    records::Shown,
     search::of_session,
     summary::role_name,
     validate,
@@ -141,13 +137,8 @@ impl System {
     fn hits(&self, place: &Place, answered: &Answered) -> Result<Vec<Behind>, Error> {
         let now = self.now();
         answered.seen.read(|state| {
-            let docs: Vec<u32> = answered.hits.iter().map(|hit| hit.doc).collect();
-            let scores: HashMap<u32, f32> = answered.hits.iter().map(|hit| (hit.doc, hit.score)).collect();
-            let scored = |(doc, behind): (u32, Behind)| {
-                let record = Record { score: scores.get(&doc).copied(), ..behind.record };
-                Behind { record, ..behind }
-            };
-            Ok(self.behind(place, state, &docs, now)?.into_iter().map(scored).collect())
+            let records = self.behind(place, state, &answered.hits, now)?;
+            Ok(records.into_iter().map(|(doc, record)| Behind::of(state, doc, record)).collect())
         })
     }
 
@@ -176,28 +167,14 @@ impl System {
                 }
             }
             let docs: Vec<u32> = taken.keys().copied().collect();
-            for (doc, message) in self.behind(place, state, &docs, now)? {
+            for (doc, message) in self.undamaged(place, state, &docs, now)? {
                 let record = &mut records[taken[&doc]];
-                if message.record.speaker == record.record.speaker {
-                    record.message = Some(Box::new(message));
+                if message.speaker == record.record.speaker {
+                    record.message = Some(Box::new(Behind::of(state, doc, message)));
                 }
             }
             Ok(())
         })
-    }
-
-    /// What is behind documents, without their messages; what was erased is left out.
-    fn behind(&self, place: &Place, state: &State, docs: &[u32], now: Micros) -> Result<Vec<(u32, Behind)>, Error> {
-        let behind = |(doc, record)| {
-            let it = state.catalog.doc(doc);
-            let said = it.map(|it| (it.role, it.offset_seconds));
-            let made_from = it.and_then(|it| match it.sources[..] {
-                [message] => Some(message),
-                _ => None,
-            });
-            (doc, Behind { record, said, made_from, message: None })
-        };
-        Ok(self.records(place, state, docs, Shown::WithContent, now)?.into_iter().map(behind).collect())
     }
 }
 
@@ -208,6 +185,19 @@ struct Behind {
     /// The message that a record was made from, if it is one.
     made_from: Option<MessageId>,
     message: Option<Box<Behind>>,
+}
+
+impl Behind {
+    /// Without its message.
+    fn of(state: &State, doc: u32, record: Record) -> Self {
+        let it = state.catalog.doc(doc);
+        let said = it.map(|it| (it.role, it.offset_seconds));
+        let made_from = it.and_then(|it| match it.sources[..] {
+            [message] => Some(message),
+            _ => None,
+        });
+        Self { record, said, made_from, message: None }
+    }
 }
 
 fn candidate(record: Record) -> Candidate {

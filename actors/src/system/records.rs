@@ -1,8 +1,11 @@
 //! From a document of the catalog to what a client sees: the content is read from the log only here.
 
+use std::collections::HashMap;
+
 use memlog_events::{
     event::Content,
     ids::{Micros, RecordId},
+    log::{self, Log},
 };
 use serde_json::Map;
 use uuid::Uuid;
@@ -14,11 +17,11 @@ use crate::{
         record::{ItemType, Record, Status},
     },
     domain::Place,
-    recall::one_line,
+    recall::{Hit, one_line},
     view::{
         State,
-        catalog::Doc,
-        indexed::{contents_of, saved, words_of},
+        catalog::{Catalog, Doc},
+        indexed::{contents_of, saved, undamaged_of, words_of},
     },
 };
 
@@ -30,6 +33,9 @@ pub(crate) enum Shown {
     /// Everywhere else.
     WithContent,
 }
+
+/// How contents are read.
+type Contents = fn(&Log, &Place, &Catalog, &[&Doc]) -> Result<Vec<Option<Content>>, log::Error>;
 
 /// Characters of a message shown as its summary.
 const SUMMARY_CHARS: usize = 120;
@@ -56,9 +62,32 @@ impl System {
         shown: Shown,
         now: Micros,
     ) -> Result<Vec<(u32, Record)>, Error> {
+        self.read(place, state, docs, shown, now, contents_of)
+    }
+
+    /// The same for a question, whole: what is damaged is left out.
+    pub(crate) fn undamaged(
+        &self,
+        place: &Place,
+        state: &State,
+        docs: &[u32],
+        now: Micros,
+    ) -> Result<Vec<(u32, Record)>, Error> {
+        self.read(place, state, docs, Shown::WithContent, now, undamaged_of)
+    }
+
+    fn read(
+        &self,
+        place: &Place,
+        state: &State,
+        docs: &[u32],
+        shown: Shown,
+        now: Micros,
+        contents: Contents,
+    ) -> Result<Vec<(u32, Record)>, Error> {
         let seen = docs.iter().filter_map(|doc| Some((*doc, state.catalog.visible(*doc, now)?)));
         let (docs, rows): (Vec<u32>, Vec<&Doc>) = seen.unzip();
-        let contents = contents_of(&self.inner.environment.log, place, &state.catalog, &rows).map_err(broken)?;
+        let contents = contents(&self.inner.environment.log, place, &state.catalog, &rows).map_err(broken)?;
         let record = |((doc, it), content): ((u32, &Doc), Option<Content>)| {
             let content = content?;
             let mut record = bare(state, doc, it, now);
@@ -73,6 +102,21 @@ impl System {
             Some((doc, record))
         };
         Ok(docs.into_iter().zip(rows).zip(contents).filter_map(record).collect())
+    }
+
+    /// The records behind hits, each with its score.
+    pub(super) fn behind(
+        &self,
+        place: &Place,
+        state: &State,
+        hits: &[Hit],
+        now: Micros,
+    ) -> Result<Vec<(u32, Record)>, Error> {
+        let docs: Vec<u32> = hits.iter().map(|hit| hit.doc).collect();
+        let scores: HashMap<u32, f32> = hits.iter().map(|hit| (hit.doc, hit.score)).collect();
+        let mut records = self.undamaged(place, state, &docs, now)?;
+        records.iter_mut().for_each(|(doc, record)| record.score = scores.get(doc).copied());
+        Ok(records)
     }
 
     /// The same for a replayed reply: what was erased since is shown without words.

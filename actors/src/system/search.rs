@@ -7,7 +7,7 @@ use memlog_events::ids::Micros;
 use super::{
     System,
     find::{Asked, Filter, Must, Scope, Within},
-    records::{Shown, is_record},
+    records::is_record,
     validate,
 };
 use crate::{
@@ -66,11 +66,8 @@ impl System {
         answered.seen.read(|state| {
             let within = Within::new(&state.catalog, &Scope::default());
             let follow = Follow { hops: hops as u32, limit: LINKED_DEFAULT as usize, within };
-            let docs: Vec<u32> = answered.hits.iter().map(|hit| hit.doc).collect();
-            let scores: HashMap<u32, f32> = answered.hits.iter().map(|hit| (hit.doc, hit.score)).collect();
-            let mut memories = Vec::with_capacity(docs.len());
-            for (doc, mut record) in self.records(&place, state, &docs, Shown::WithContent, now)? {
-                record.score = scores.get(&doc).copied();
+            let mut memories = Vec::with_capacity(answered.hits.len());
+            for (doc, mut record) in self.behind(&place, state, &answered.hits, now)? {
                 record.linked = (hops > 0).then(|| self.linked(&place, state, doc, &follow, now)).transpose()?;
                 memories.push(record);
             }
@@ -95,7 +92,7 @@ impl System {
         let reached = state.catalog.reach(doc, follow.hops, follow.limit, now, &|it| follow.within.admits(it));
         let docs: Vec<u32> = reached.iter().map(|reached| reached.doc).collect();
         let mut reached: HashMap<u32, _> = reached.into_iter().map(|it| (it.doc, (it.label, it.hops))).collect();
-        for (doc, record) in self.records(place, state, &docs, Shown::WithContent, now)? {
+        for (doc, record) in self.undamaged(place, state, &docs, now)? {
             let Some((relation_type, hops)) = reached.remove(&doc) else { continue };
             let Record { id, item_type, content, speaker, .. } = record;
             let content = content.flatten().unwrap_or_default();
@@ -128,7 +125,7 @@ impl System {
                 let docs = run.iter().filter_map(|at| thread.messages.get(*at as usize).copied().flatten());
                 let docs: Vec<u32> = docs.collect();
                 let (mut message_ids, mut lines) = (Vec::new(), Vec::new());
-                for (_, message) in self.records(place, state, &docs, Shown::WithContent, now)? {
+                for (_, message) in self.undamaged(place, state, &docs, now)? {
                     message_ids.push(message.id);
                     lines.push(message.content.flatten().unwrap_or_default());
                 }

@@ -16,6 +16,7 @@ use crate::{
     api::{
         Answer, Context, Done, Error,
         error::Kind,
+        record::Record,
         speaker::{Add, Added, List, Listed, Memories, MemoriesPage, Remove, Speaker},
     },
     domain::{
@@ -145,8 +146,9 @@ impl System {
             let shown: HashSet<u32> = skip.iter().filter_map(|id| catalog.find(id)).collect();
             let (docs, more) = catalog.said_by(speaker, before, &shown, limit, now);
             let memories = self.records(&place, state, &docs, Shown::WithContent, now)?;
-            let memories = memories.into_iter().map(|(_, memory)| memory).collect();
-            let chunks = self.sentences_behind(&place, state, &docs, now)?;
+            let memories: Vec<Record> = memories.into_iter().map(|(_, memory)| memory).collect();
+            let of_page: u64 = memories.iter().map(sentences_of).sum();
+            let chunks = of_page + self.sentences_behind(&place, state, &docs, now)?;
             let next = docs.last().filter(|_| more).and_then(|doc| catalog.doc(*doc)).map(|it| it.created_at);
             let at_its_end = |doc: &u32| catalog.doc(*doc).filter(|it| Some(it.created_at) == next);
             let here = docs.iter().filter_map(at_its_end).map(|it| catalog.client_id(it.id));
@@ -158,18 +160,27 @@ impl System {
         })
     }
 
-    /// Sentences of records and of the messages they were made from, each message once: what forgetting them would erase.
+    /// Sentences of the messages that records were made from, each message once: what forgetting the records would erase, too.
     fn sentences_behind(&self, place: &Place, state: &State, docs: &[u32], now: Micros) -> Result<u64, Error> {
         let sources = docs.iter().filter_map(|doc| state.catalog.doc(*doc)).flat_map(|it| &it.sources);
         let sources: HashSet<u32> = sources.filter_map(|id| state.catalog.by_uuid(id.0)).collect();
+        let sources: Vec<u32> = sources.into_iter().collect();
         let mut count = 0;
-        let docs: Vec<u32> = docs.iter().chain(&sources).copied().collect();
-        for (_, shown) in self.records(place, state, &docs, Shown::WithContent, now)? {
-            // What has no sentence in it, such as a lone emoji, is still one thing to erase.
-            count += sentences(&shown.content.flatten().unwrap_or_default()).len().max(1) as u64;
+        for some in sources.chunks(TEXTS_AT_ONCE) {
+            let messages = self.records(place, state, some, Shown::WithContent, now)?;
+            count += messages.iter().map(|(_, message)| sentences_of(message)).sum::<u64>();
         }
         Ok(count)
     }
+}
+
+/// Messages whose texts are in memory at once while their sentences are counted: some megabytes of the longest.
+const TEXTS_AT_ONCE: usize = 100;
+
+/// What has no sentence in it, such as a lone emoji, is still one thing to erase.
+fn sentences_of(shown: &Record) -> u64 {
+    let text = shown.content.as_ref().and_then(Option::as_deref);
+    sentences(text.unwrap_or_default()).len().max(1) as u64
 }
 
 /// Where a page of one speaker's memories begins, and what of that instant was shown before. One half says nothing alone.

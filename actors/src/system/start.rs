@@ -20,6 +20,7 @@ use tokio::{
 use super::{Inner, Options, System, catch_up, gate::Gate, keeper, saying::Sayings};
 use crate::{
     entity::{Directory, Environment},
+    in_use::InUse,
     jobs::{LocalQueue, Outbox, Worker},
     port::JobQueue,
     view::{Notebooks, Registry, embedding::EmbedQueue, projector::Projector},
@@ -100,8 +101,9 @@ impl System {
         let Options { limits, embedder, extractor, narrator, clock, queue, .. } = options;
         let has_model = embedder.is_some();
         let embed = embedder.map(|embedder| EmbedQueue::start(log.clone(), embedder, &limits)).transpose()?;
-        let registry = Arc::new(Registry::new(log.clone(), limits.clone(), embed));
-        let shelf = Arc::new(Notebooks::new(log.clone(), &limits));
+        let in_use = InUse::default();
+        let registry = Arc::new(Registry::new(log.clone(), in_use.clone(), limits.clone(), embed));
+        let shelf = Arc::new(Notebooks::new(log.clone(), in_use.clone(), &limits));
         let projector = Arc::new(Projector::start(log.clone(), Arc::clone(&registry))?);
         let head = watch::Sender::new(log.head());
         listeners.set(Some((Arc::clone(&registry), Arc::clone(&shelf), Arc::clone(&projector), head.clone())));
@@ -109,13 +111,13 @@ impl System {
             path: options.data_dir.clone(),
             reason: error.to_string(),
         };
-        let environment = Arc::new(Environment::new(log.clone(), clock, limits).map_err(unread)?);
+        let environment = Arc::new(Environment::new(log.clone(), in_use.clone(), clock, limits).map_err(unread)?);
         let local = LocalQueue::default();
         let (queue, workers) = match queue {
             Some(queue) => (queue, 0),
             None => (Arc::new(local.clone()) as Arc<dyn JobQueue>, environment.limits.workers),
         };
-        let outbox = Outbox::new(log, Arc::clone(&queue)).map_err(unread)?;
+        let outbox = Outbox::new(log, in_use, Arc::clone(&queue)).map_err(unread)?;
         let replays = Arc::new(Semaphore::new(environment.limits.replays_max.max(1)));
         let decoding = super::thread::permits(&environment.limits);
         let inner = Arc::new(Inner {
@@ -134,6 +136,7 @@ impl System {
             projector,
             fed: Arc::new(AtomicU64::new(u64::MAX)),
             tally: Mutex::default(),
+            due: Mutex::default(),
             head,
             keys: Gate::default(),
             statements: Gate::default(),
@@ -173,6 +176,10 @@ impl System {
         inner.registries.sleep_all().await;
         inner.notebooks.sleep_all().await;
         inner.notes.sleep_all().await;
+        let in_use = &inner.environment.in_use;
+        if tokio::time::timeout(STOP_MAX, in_use.ended()).await.is_err() {
+            tracing::warn!("the folder stays in use until what is still read of it has been read");
+        }
         let inner = Arc::clone(inner);
         let closed = crate::blocking::run(move || {
             // While the log still takes the vectors that were just made.
@@ -251,5 +258,79 @@ impl System {
         }
         tasks.spawn(keeper::run(Arc::clone(inner)));
         tasks.spawn(catch_up::run(Arc::clone(inner)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+    use crate::{
+        api::{
+            profile::Search,
+            thread::{AddMessages, Content, Create, ExtractionSettings, NewMessage, Settings},
+        },
+        bench::{PROFILE, context, options},
+        limits::{INGEST_MESSAGES_MAX, Limits},
+    };
+
+    const MESSAGES: usize = 10_000;
+
+    fn said(from: usize, count: usize) -> AddMessages {
+        let message = |n: usize| NewMessage {
+            role: "user".to_owned(),
+            content: Content::Text(format!("Number {n} of many")),
+            ..NewMessage::default()
+        };
+        let (profile, thread_id) = (PROFILE.to_owned(), "talk".to_owned());
+        let messages = (from..from + count).map(message).collect();
+        AddMessages { profile, thread_id, messages, ..AddMessages::default() }
+    }
+
+    /// A caller who goes away after so many looks.
+    async fn left(call: impl Future, looks: usize) {
+        let mut call = pin!(call);
+        for _ in 0..looks {
+            tokio::select! {
+                biased;
+                _ = &mut call => return,
+                () = tokio::task::yield_now() => {}
+            }
+        }
+    }
+
+    // Views and streams are loaded apart, and go on being loaded when whoever asked is gone. Whoever opens the folder next must not have
+    // to try again.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_folder_is_free_when_it_has_stopped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // Streams are read from their beginning.
+        let limits = Limits { snapshot_every_events: u64::MAX, ..Limits::default() };
+        let start = || System::start(Options { limits: limits.clone(), ..options(folder.path(), None) });
+        let system = start().await.expect("started");
+        let off = ExtractionSettings { enabled: Some(false), ..ExtractionSettings::default() };
+        let settings = Some(Settings { extraction: Some(off), ..Settings::default() });
+        let (profile, thread_id) = (PROFILE.to_owned(), Some("talk".to_owned()));
+        let create = Create { profile, thread_id, settings, ..Create::default() };
+        system.thread_create(&context(), create).await.expect("created");
+        for from in (0..MESSAGES).step_by(INGEST_MESSAGES_MAX) {
+            system.thread_add_messages(&context(), said(from, INGEST_MESSAGES_MAX)).await.expect("said");
+        }
+        system.stop().await;
+        drop(system);
+        for looks in 1..20 {
+            let system = start().await.expect("started");
+            if looks % 2 == 0 {
+                let search = Search { profile: PROFILE.to_owned(), query: "many".to_owned(), ..Search::default() };
+                left(system.profile_search(&context(), search), looks).await;
+            } else {
+                left(system.thread_add_messages(&context(), said(0, 1)), looks).await;
+            }
+            system.stop().await;
+            drop(system);
+            let log = Log::open(open::Options::new(folder.path())).unwrap_or_else(|error| panic!("{looks}: {error}"));
+            log.close();
+        }
     }
 }

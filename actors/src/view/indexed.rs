@@ -60,6 +60,21 @@ pub fn contents_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -
     events.into_iter().map(content).collect()
 }
 
+/// The same for a question, which is answered from the others when one of them is damaged.
+pub fn undamaged_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -> Result<Vec<Option<Content>>, Error> {
+    let one = |it: &&Doc| match content_of(log, place, catalog, it) {
+        Err(error) if error.is_of_one() => {
+            tracing::error!(%error, "a text is damaged; a question is answered without it");
+            Ok(None)
+        }
+        read => read,
+    };
+    match contents_of(log, place, catalog, docs) {
+        Err(error) if error.is_of_one() => docs.iter().map(one).collect(),
+        read => read,
+    }
+}
+
 /// The text of a thread's summary; none if it is erased.
 pub fn summary_text(log: &Log, place: &Place, stream: StreamId, it: ThreadSummary) -> Result<Option<String>, Error> {
     let Some(event) = log.at(StreamKey { stream, ..place.key }, it.at)? else { return Ok(None) };

@@ -30,13 +30,13 @@ impl Changes {
     }
 
     /// A document is gone.
-    pub(super) fn drop(&mut self, doc: u32) {
+    pub(super) fn remove(&mut self, doc: u32) {
         self.each.push((doc, None));
     }
 }
 
 impl Keyword {
-    pub(super) fn take(&mut self, changes: &Changes) {
+    pub(super) fn apply(&mut self, changes: &Changes) {
         for (doc, text) in &changes.each {
             match text {
                 Some(text) => self.insert(*doc, &changes.texts[text.clone()]),
@@ -70,7 +70,7 @@ impl<'s> Indexing<'s> {
         let grown = Arc::clone(&bytes);
         let thread = threads.spawn(move || {
             for page in told {
-                keyword.take(&page);
+                keyword.apply(&page);
                 grown.store(keyword.bytes(), Ordering::Relaxed);
             }
             keyword.expect_many(false);
@@ -82,7 +82,7 @@ impl<'s> Indexing<'s> {
     /// In the order in which they came.
     pub(super) fn take(&mut self, page: Changes) {
         match self {
-            Self::Here(keyword) => keyword.take(&page),
+            Self::Here(keyword) => keyword.apply(&page),
             // A thread that is gone has panicked, which its end tells.
             Self::Beside { tell, .. } => drop(tell.send(page)),
         }

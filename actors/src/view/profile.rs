@@ -176,7 +176,7 @@ impl State {
         let effects = self.catalog.apply(event, opened(log, event)?);
         let mut words = Changes::default();
         self.follow(log, place, effects, &mut words)?;
-        self.keyword.take(&words);
+        self.keyword.apply(&words);
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl State {
     }
 
     fn drop_doc(&mut self, doc: u32, words: &mut Changes) {
-        words.drop(doc);
+        words.remove(doc);
         if let Some(vectors) = &mut self.vectors {
             vectors.remove(doc);
         }

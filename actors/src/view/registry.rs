@@ -20,7 +20,7 @@ use super::{
     embedding::EmbedQueue,
     profile::{Applied, ProfileViews, State},
 };
-use crate::{domain::Place, limits::Limits};
+use crate::{domain::Place, in_use::InUse, limits::Limits};
 
 /// Why views are not to be had.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -76,6 +76,7 @@ const SLACK_PART: u64 = 4;
 /// The loaded views.
 pub struct Registry {
     log: Log,
+    in_use: InUse,
     limits: Limits,
     embed: Option<Arc<EmbedQueue>>,
     room: Room,
@@ -119,11 +120,11 @@ struct Past {
 
 impl Registry {
     /// Nothing is loaded.
-    pub fn new(log: Log, limits: Limits, embed: Option<Arc<EmbedQueue>>) -> Self {
+    pub fn new(log: Log, in_use: InUse, limits: Limits, embed: Option<Arc<EmbedQueue>>) -> Self {
         let told = AtomicU64::new(log.head().0);
         let budget = Budget::new(limits.memory_budget_bytes);
         let room = Room { budget, cells: Arc::default(), past: Arc::default() };
-        Self { log, limits, embed, room, heads: Mutex::default(), told }
+        Self { log, in_use, limits, embed, room, heads: Mutex::default(), told }
     }
 
     /// The embedding queue, if there is a model.
@@ -191,21 +192,27 @@ impl Registry {
 
     /// A profile's state as of a position, beside the views that are loaded, and what it takes.
     pub(crate) async fn fold(&self, place: Place, until: Position) -> Result<(State, Counted), NotLoaded> {
-        let (log, model, room) = (self.log.clone(), self.embed.as_ref().map(|embed| embed.model()), self.room.clone());
-        let folded = crate::blocking::run(move || {
+        let (model, room) = (self.embed.as_ref().map(|embed| embed.model()), self.room.clone());
+        let in_use = self.in_use.clone();
+        let folded = self.in_use.read(&self.log, move |log| {
             let counted = Counted::nothing(&room.budget);
             let held = (room.budget.max() / HELD_PART).min(HELD_BYTES_MAX);
             let take = |bytes: usize| {
                 let bytes = bytes as u64;
-                counted.set(bytes) || (room.make(bytes.saturating_sub(counted.bytes())) && counted.set(bytes))
+                let fits =
+                    || counted.set(bytes) || (room.make(bytes.saturating_sub(counted.bytes())) && counted.set(bytes));
+                !in_use.is_ending() && fits()
             };
-            let state = State::fold(&log, &place, until, model, usize::try_from(held).unwrap_or(usize::MAX), &take)?;
+            let state = State::fold(log, &place, until, model, usize::try_from(held).unwrap_or(usize::MAX), &take)?;
             Ok(state.map(|state| (state, counted)))
         });
         // The message of a panic may hold content.
         let folded = folded.await.map_err(|_| NotLoaded::Log("folding it failed inside".to_owned()))?;
         let folded = folded.map_err(|error: memlog_events::log::Error| NotLoaded::Log(error.to_string()))?;
-        folded.ok_or(NotLoaded::Budget { budget: self.room.budget.max() })
+        folded.ok_or_else(|| match self.in_use.is_ending() {
+            true => NotLoaded::Log("memlog is shutting down".to_owned()),
+            false => NotLoaded::Budget { budget: self.room.budget.max() },
+        })
     }
 
     /// The views of a profile, if they are loaded.

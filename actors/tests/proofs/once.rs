@@ -4,7 +4,7 @@ use memlog_actors::{
     api::{
         Answer, Error, agent,
         error::Kind,
-        job,
+        job, note,
         profile::*,
         record::Record,
         speaker,
@@ -300,5 +300,31 @@ async fn a_repeat_still_names_an_agents_own_memory_when_both_are_erased() {
         let again = again.reply.agent;
         assert_eq!((&again.id, &again.memory_id), (&first.id, &first.memory_id));
     }
+    system.stop().await;
+}
+
+// An agent that connects again because the answer was lost is told of as many notes as at first, whatever became of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_told_of_as_many_notes_again() {
+    let world = World::new();
+    let mut system = world.start().await;
+    let save = |name: &str| note::MemorySave {
+        name: Some(name.to_owned()),
+        body: Some("<p>Read this</p>".to_owned()),
+        kind_key: Some("kCritical".to_owned()),
+        ..Default::default()
+    };
+    let first = system.note_memory_save(&acme(), save("first")).await.expect("saved").reply.note;
+    let connect = async |system: &System| {
+        let answer = system.note_session_connect(&keyed("hello"), note::SessionConnect {}).await.expect("connected");
+        (answer.reply, answer.replayed)
+    };
+    let (told, _) = connect(&system).await;
+    assert_eq!(told.critical, 1);
+    system.note_memory_save(&acme(), save("second")).await.expect("saved");
+    assert_eq!(connect(&system).await, (told.clone(), true));
+    system.note_memory_remove(&acme(), note::MemoryRemove { id: first.note.id }).await.expect("removed");
+    system = world.restart(system).await;
+    assert_eq!(connect(&system).await, (told, true));
     system.stop().await;
 }

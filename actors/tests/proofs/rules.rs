@@ -263,3 +263,27 @@ async fn a_forgotten_successor_is_named_nowhere() {
     assert_eq!(system.profile_memory(&acme(), read).await.expect("there").reply.memory.superseded_by, None);
     system.stop().await;
 }
+
+// Whoever is about to forget what somebody said is shown how much goes, however many messages are behind it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_page_counts_every_message_behind_it() {
+    let world = World::new();
+    let system = world.start().await;
+    let add = speaker::Add { profile: ALICE.to_owned(), speaker: "Bob".to_owned() };
+    system.speaker_add(&acme(), add).await.expect("added");
+    let said = |n: usize| Message {
+        speaker: Some("Bob".to_owned()),
+        ..message("user", &format!("The shelf is full. It holds {n} books!"))
+    };
+    let messages = (0..230).map(said).collect();
+    system.profile_ingest(&acme(), ingest(Some("shelf"), messages)).await.expect("ingested");
+    let page = speaker::Memories {
+        profile: ALICE.to_owned(),
+        speaker: "Bob".to_owned(),
+        limit: Some(500),
+        ..Default::default()
+    };
+    let page = system.speaker_memories(&acme(), page).await.expect("listed").reply;
+    assert_eq!((page.memories.len(), page.chunks, page.points_to_delete), (230, 920, 920));
+    system.stop().await;
+}

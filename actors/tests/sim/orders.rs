@@ -130,7 +130,6 @@ fn tells(command: &Command, told: &Told, again: bool, reply: &Value) -> bool {
         }
         Told::Number(at, value) => number(at) == Some(*value),
         Told::Numbers(all) => all.iter().all(|(at, value)| number(at) == Some(*value)),
-        Told::AtFirst(at, value) => number(at).is_some_and(|told| told == *value || again && told < *value),
     }
 }
 

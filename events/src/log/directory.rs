@@ -100,6 +100,16 @@ impl Log {
         })
     }
 
+    /// When the first subject's time is over whose time is not over yet, dead or alive.
+    pub fn next_due_after(&self, now: Micros) -> Result<Option<Micros>, Error> {
+        self.0.core.guarded(|| {
+            let expiry = self.0.core.read()?.expiry()?;
+            let from = rows::expiry_from(Micros(now.0.saturating_add(1)));
+            let next = expiry.range::<&[u8; 50]>(&from..)?.next().transpose()?;
+            Ok(next.map(|(key, row)| rows::expiry_of(key.value(), row.value()).0))
+        })
+    }
+
     /// Removes a step's worth of rows that mean nothing any more: idempotency hours that are over, expiry rows of the
     /// dead. Returns how many; call again while it is not 0.
     pub fn sweep(&self, now: Micros) -> Result<usize, Error> {

@@ -79,6 +79,11 @@ pub enum Reason {
 }
 
 impl Error {
+    /// Whether one event or its key is damaged, so that others can be read.
+    pub fn is_of_one(&self) -> bool {
+        matches!(self, Self::Event { .. } | Self::Vault(vault::Error::Damaged(_) | vault::Error::Missing(_)))
+    }
+
     /// Whether a disk is at fault and not what is on it, so that all may be well later.
     pub(super) fn passes(&self) -> bool {
         match self {

@@ -175,6 +175,11 @@ pub(super) fn expiry_key(at: Micros, key: StreamKey, slot: Slot) -> [u8; 50] {
     join(&[&time_bytes(at), &stream_bytes(key), &slot.0.to_be_bytes()])
 }
 
+/// Before every key of that time.
+pub(super) fn expiry_from(at: Micros) -> [u8; 50] {
+    join(&[&time_bytes(at), &[0; 42]])
+}
+
 pub(super) fn expiry_row(keys: KeyPath) -> [u8; 16] {
     join(&[&keys.scope.0.to_le_bytes(), &keys.stream.0.to_le_bytes()])
 }

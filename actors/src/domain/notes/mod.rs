@@ -200,6 +200,10 @@ fn login_digest(login: Option<&String>, place: &Place, inputs: &dyn Inputs) -> O
     login.map(|login| inputs.digest(place.scope_slot, &[b"login", login.as_bytes()]))
 }
 
+fn group_digest(group: &str, place: &Place, inputs: &dyn Inputs) -> Digest {
+    inputs.digest(place.scope_slot, &[b"group", group.as_bytes()])
+}
+
 fn kind_digest(kind_key: &str, place: &Place, inputs: &dyn Inputs) -> Digest {
     inputs.digest(place.scope_slot, &[b"kind", kind_key.as_bytes()])
 }

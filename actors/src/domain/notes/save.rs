@@ -6,7 +6,7 @@ use memlog_events::{
     ids::Digest,
 };
 
-use super::{Note, Notes, Numbered, Readers, Role, built_in, kind_digest, login_digest};
+use super::{Note, Notes, Numbered, Readers, Role, built_in, group_digest, kind_digest, login_digest};
 use crate::domain::{Command, Decision, Fact, Inputs, Place, Rejection};
 
 /// Saves a note.
@@ -74,7 +74,7 @@ impl SaveNote {
             return Err(Rejection::Misplaced("group"));
         }
         let owner = login.clone().or_else(|| self.login.clone()).filter(|_| level == LevelCode::OWN);
-        let digest = |group: &String| inputs.digest(place.scope_slot, &[b"group", group.as_bytes()]);
+        let digest = |group: &String| group_digest(group, place, inputs);
         let readers =
             Readers { level, login: login_digest(owner.as_ref(), place, inputs), group: group.as_ref().map(digest) };
         Ok((readers, Some(ReadersV1 { group: group.clone(), login: owner })))

@@ -39,24 +39,30 @@ impl System {
     /// `note.session_connect`
     pub async fn note_session_connect(&self, context: &Context, _: SessionConnect) -> Result<Answer<Session>, Error> {
         validate::context(&self.inner, context)?;
-        let session = |session: Connected, board: &Board| Session {
-            session: session.0.to_string(),
-            critical: board.critical(reader(context)).len() as u64,
+        let session = |session: Connected, critical| Session {
+            session: session.session.to_string(),
+            critical,
             rules: RULES.to_owned(),
         };
         let once = match self.begin::<Connected>(context).await? {
             Begun::Before(before) => {
-                let place = self.open_notes(context).await?;
-                let past: Board = self.inner.shelf.past(place.key, before.at).await.map_err(super::unread)?;
-                return Ok(Answer { reply: session(before.answer, &past), replayed: true });
+                let critical = match before.answer.critical {
+                    Some(critical) => critical,
+                    None => {
+                        let place = self.open_notes(context).await?;
+                        let past: Board = self.inner.shelf.past(place.key, before.at).await.map_err(super::unread)?;
+                        past.critical(reader(context)).len() as u64
+                    }
+                };
+                return Ok(Answer { reply: session(before.answer, critical), replayed: true });
             }
             Begun::Now(once) => once,
         };
         let place = self.open_notes(context).await?;
-        let command = Connect { login: context.caller.user.clone(), by: by(context) };
-        let connected = self.inner.notes.execute(place, command, once.key).await.map_err(refused)?;
-        let board = self.board(&place).await?;
-        Ok(Answer::fresh(board.read(|board| session(connected.answer, board))))
+        let groups = reader(context).groups.to_vec();
+        let command = Connect { login: context.caller.user.clone(), groups, by: by(context) };
+        let connected = self.inner.notes.execute(place, command, once.key).await.map_err(refused)?.answer;
+        Ok(Answer::fresh(session(connected, connected.critical.unwrap_or_default())))
     }
 
     /// `note.editor_open`

@@ -18,7 +18,6 @@ use crate::{
         System,
         find::{self, Asked, Filter, Must, Within},
         lookup::{broken, panicked},
-        records::Shown,
         search::Follow,
         summary::role_name,
         validate,
@@ -85,7 +84,7 @@ impl System {
 
     fn result(&self, here: &Here, state: &State, hit: Hit, follow: Option<&Follow>) -> Result<Option<Found>, Error> {
         let (place, now) = (&here.profile, self.now());
-        let Some(record) = self.record(place, state, hit.doc, Shown::WithContent, now)? else { return Ok(None) };
+        let Some((_, record)) = self.undamaged(place, state, &[hit.doc], now)?.pop() else { return Ok(None) };
         let linked = follow.map(|follow| self.linked(place, state, hit.doc, follow, now)).transpose()?;
         let role = match record.item_type {
             ItemType::Message if record.speaker.is_none() => self.role_of(here, state, hit.doc)?,

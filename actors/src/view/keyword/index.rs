@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::analyse::{Kind, Piece, each_piece, word_terms};
-use super::search::{Bm25, Terms as Query};
+use super::search::{Bm25, Terms};
 use crate::view::HashMap;
 
 /// One document of a term's list, which is ordered by document.
@@ -70,21 +70,21 @@ fn key_of(word: &str) -> Option<Word> {
 /// The terms of words as they stand in texts.
 #[derive(Debug, Default)]
 struct Known {
-    terms: HashMap<Word, Terms>,
+    terms: HashMap<Word, WordTerms>,
     /// Of terms that lie apart.
     bytes: usize,
 }
 
 /// The terms of one word.
 #[derive(Debug)]
-enum Terms {
+enum WordTerms {
     /// As nearly every word has.
     One(Counting),
     /// None or several.
     Others(Box<[Counting]>),
 }
 
-impl Terms {
+impl WordTerms {
     fn as_slice(&self) -> &[Counting] {
         match self {
             Self::One(term) => std::slice::from_ref(term),
@@ -99,10 +99,10 @@ impl Known {
             return;
         }
         let terms = if let [term] = terms[..] {
-            Terms::One(term)
+            WordTerms::One(term)
         } else {
             self.bytes += terms.len() * size_of::<Counting>();
-            Terms::Others(terms.into())
+            WordTerms::Others(terms.into())
         };
         self.terms.insert(word, terms);
     }
@@ -113,7 +113,7 @@ impl Known {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes + self.terms.capacity() * (size_of::<(Word, Terms)>() + 1)
+        self.bytes + self.terms.capacity() * (size_of::<(Word, WordTerms)>() + 1)
     }
 }
 
@@ -262,7 +262,7 @@ impl Keyword {
     }
 
     /// How many of a document's distinct terms a query asks for, and how many there are.
-    pub fn overlap(&self, asked: &Query, doc: u32) -> (usize, usize) {
+    pub fn overlap(&self, asked: &Terms, doc: u32) -> (usize, usize) {
         let entry = self.entries.get(doc as usize).and_then(Option::as_ref);
         let terms = entry.map_or(&[][..], |entry| &entry.terms);
         (asked.ids().filter(|term| terms.binary_search(term).is_ok()).count(), terms.len())

@@ -26,7 +26,7 @@ pub use entries::{Entries, Entry, Kept};
 pub use roster::{Agent, Memory, Roster, Trashed};
 
 use super::notes::Board;
-use crate::limits::Limits;
+use crate::{in_use::InUse, limits::Limits};
 
 /// What is folded from one stream.
 pub trait Folded: Default + Send + Sync + 'static {
@@ -99,6 +99,7 @@ type Views<V> = Mutex<HashMap<StreamKey, Arc<View<V>>>>;
 /// The loaded views.
 pub struct Notebooks {
     log: Log,
+    in_use: InUse,
     idle_micros: i64,
     budget_bytes: u64,
     rosters: Views<Roster>,
@@ -110,11 +111,12 @@ pub struct Notebooks {
 
 impl Notebooks {
     /// Nothing is loaded.
-    pub fn new(log: Log, limits: &Limits) -> Self {
+    pub fn new(log: Log, in_use: InUse, limits: &Limits) -> Self {
         let idle_micros = i64::try_from(limits.views_idle_ms_max).unwrap_or(i64::MAX).saturating_mul(1_000);
         let budget_bytes = limits.notebooks_budget_bytes;
         Self {
             log,
+            in_use,
             idle_micros,
             budget_bytes,
             rosters: Mutex::default(),
@@ -166,8 +168,8 @@ impl Notebooks {
             view.catch_up(&self.log).map_err(|error| error.to_string())?;
             return Ok(view);
         }
-        let (loading, log) = (Arc::clone(&view), self.log.clone());
-        let loaded = crate::blocking::run(move || loading.catch_up(&log)).await;
+        let loading = Arc::clone(&view);
+        let loaded = self.in_use.read(&self.log, move |log| loading.catch_up(log)).await;
         // The message of a panic may hold content.
         loaded.map_err(|_| FAILED.to_owned())?.map_err(|error| error.to_string())?;
         Ok(view)
@@ -175,8 +177,7 @@ impl Notebooks {
 
     /// What a stream's view was at a position, without what was erased since.
     pub async fn past<V: Folded>(&self, key: StreamKey, until: Position) -> Result<V, String> {
-        let log = self.log.clone();
-        let folded = crate::blocking::run(move || fold_until(&log, key, until)).await;
+        let folded = self.in_use.read(&self.log, move |log| fold_until(log, key, until)).await;
         folded.map_err(|_| FAILED.to_owned())?.map_err(|error: Error| error.to_string())
     }
 

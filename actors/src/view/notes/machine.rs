@@ -32,7 +32,7 @@ enum Step {
     Save { to: To, critical: bool },
     Change { pick: usize, to: Option<To>, critical: Option<bool> },
     Remove { pick: usize },
-    Connect { login: usize },
+    Connect { login: usize, groups: Vec<usize> },
     Load { pick: usize, groups: Vec<usize>, first: Option<usize> },
 }
 
@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (any::<usize>(), proptest::option::of(to()), proptest::option::of(any::<bool>()))
             .prop_map(|(pick, to, critical)| Step::Change { pick, to, critical }),
         1 => any::<usize>().prop_map(|pick| Step::Remove { pick }),
-        2 => (0..2_usize).prop_map(|login| Step::Connect { login }),
+        2 => (0..2_usize, groups.clone()).prop_map(|(login, groups)| Step::Connect { login, groups }),
         4 => (any::<usize>(), groups, proptest::option::of(0..3_usize))
             .prop_map(|(pick, groups, first)| Step::Load { pick, groups, first }),
     ]
@@ -143,11 +143,14 @@ impl Pair {
                 self.story.do_(RemoveNote { note, role, login: None, by });
                 self.plain.notes.remove(&number);
             }
-            Step::Connect { login } => {
+            Step::Connect { login, groups } => {
                 let name = Some(LOGINS[login].to_owned());
                 let by = ByV1 { user: name.clone(), agent: None };
-                let session = self.story.do_(Connect { login: name, by }).0;
-                self.plain.sessions.push((SessionId(session), login, BTreeSet::new()));
+                let named = groups.iter().map(|group| GROUPS[*group].to_owned()).collect();
+                let connected = self.story.do_(Connect { login: name, groups: named, by });
+                self.plain.sessions.push((SessionId(connected.session), login, BTreeSet::new()));
+                let unread = self.plain.unread(self.plain.sessions.len() - 1, &groups).len() as u64;
+                assert_eq!(connected.critical, Some(unread), "nothing is read yet");
             }
             Step::Load { pick, groups, first } => self.load(pick, &groups, first),
         }

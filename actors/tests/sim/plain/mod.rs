@@ -32,8 +32,6 @@ pub(crate) enum Told {
     Number(&'static str, u64),
     /// Two of them.
     Numbers([(&'static str, u64); 2]),
-    /// One, but told again it may count less: not what is gone since.
-    AtFirst(&'static str, u64),
 }
 
 pub(crate) type Outcome = Result<Told, Kind>;

@@ -98,7 +98,7 @@ impl Notes {
         match command {
             Command::Connect { login, session, .. } => {
                 self.sessions.insert(*session, (*login, BTreeSet::new()));
-                Ok(Told::AtFirst("/critical", self.unread(*session).len() as u64))
+                Ok(Told::Number("/critical", self.unread(*session).len() as u64))
             }
             Command::Load { .. } => {
                 let unread = session.map(|session| self.unread(session)).unwrap_or_default();

@@ -86,6 +86,9 @@ fn what_is_due_is_found_until_it_is_dead() {
     assert_eq!(due(20, 10), [early, middle]);
     assert_eq!(due(20, 1), [early]);
     assert_eq!(log.next_due().unwrap(), Some(Micros(-20)));
+    let after = |now| log.next_due_after(Micros(now)).unwrap();
+    assert_eq!([-21, -20, 9, 10].map(after), [-20, 10, 10, 50].map(|at| Some(Micros(at))));
+    assert_eq!([50, i64::MAX].map(after), [None, None]);
 
     thread.forget(&log, 3, slots[1]).unwrap();
     assert_eq!(due(20, 10), [middle]);
