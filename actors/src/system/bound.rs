@@ -206,7 +206,8 @@ mod tests {
     use super::Texts;
     use crate::{
         api::{
-            profile::{Recall, Remember, Search, ThinkingLevel},
+            error::Kind,
+            profile::{Forget, Memories, Memory, Recall, Remember, Search, ThinkingLevel},
             record::Record,
             thread::{AddMessages, Content, Create, ExtractionSettings, NewMessage, Settings},
         },
@@ -296,6 +297,29 @@ mod tests {
             Texts::new(log.clone(), place).of(&state, &docs)
         };
         assert_eq!(read, ["Miso the cat saw the vet in June, 4 times"]);
+        drop(views);
+        system.stop().await;
+        drop(system);
+        // Nor may it keep its profile from being opened again.
+        let system = System::start(options(folder.path(), None)).await.expect("started");
+        let query = "When did Miso the cat see the vet?".to_owned();
+        let search = Search { profile: PROFILE.to_owned(), query, ..Search::default() };
+        let found = system.profile_search(&context(), search.clone()).await.expect("found").reply.memories;
+        assert_eq!(found.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&good.id]);
+        // A list shows that it is there, and whoever asks for its words hears what became of them.
+        let list = Memories { profile: PROFILE.to_owned(), ..Memories::default() };
+        let listed = system.profile_memories(&context(), list).await.expect("listed").reply.memories;
+        let shown: Vec<_> = listed.iter().map(|it| (&it.id, it.summary.is_some())).collect();
+        assert_eq!(shown, [(&good.id, true), (&bad.id, false)]);
+        let read = |id: &str| Memory { profile: PROFILE.to_owned(), memory_id: id.to_owned(), as_of: None };
+        let refused = system.profile_memory(&context(), read(&bad.id)).await.expect_err("damaged");
+        assert!(refused.kind == Kind::Unavailable && refused.message.contains("slot"), "{refused:?}");
+        assert_eq!(system.profile_memory(&context(), read(&good.id)).await.expect("read").reply.memory.id, good.id);
+        // It can be forgotten.
+        let forget = Forget { profile: PROFILE.to_owned(), memory_id: bad.id.clone() };
+        system.profile_forget(&context(), forget).await.expect("forgotten");
+        let refused = system.profile_memory(&context(), read(&bad.id)).await.expect_err("gone");
+        assert_eq!(refused.kind, Kind::NotFound);
         system.stop().await;
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memlog_events::{
     event::Content,
     ids::{Micros, RecordId},
-    log::{self, Log},
+    log,
 };
 use serde_json::Map;
 use uuid::Uuid;
@@ -20,8 +20,8 @@ use crate::{
     recall::{Hit, one_line},
     view::{
         State,
-        catalog::{Catalog, Doc},
-        indexed::{contents_of, saved, undamaged_of, words_of},
+        catalog::Doc,
+        indexed::{each_of, saved, words_of},
     },
 };
 
@@ -34,8 +34,16 @@ pub(crate) enum Shown {
     WithContent,
 }
 
-/// How contents are read.
-type Contents = fn(&Log, &Place, &Catalog, &[&Doc]) -> Result<Vec<Option<Content>>, log::Error>;
+/// What becomes of a document whose words are damaged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Damaged {
+    /// Whoever asks for it is told.
+    Refused,
+    /// It is shown without words: the rest of a list is.
+    Wordless,
+    /// A question is answered without it.
+    LeftOut,
+}
 
 /// Characters of a message shown as its summary.
 const SUMMARY_CHARS: usize = 120;
@@ -53,6 +61,18 @@ impl System {
         Ok(self.records(place, state, &[doc], shown, now)?.pop().map(|(_, record)| record))
     }
 
+    /// The same for whoever does something to it: its words are shown if they can be read.
+    pub(crate) fn record_to_change(
+        &self,
+        place: &Place,
+        state: &State,
+        doc: u32,
+        now: Micros,
+    ) -> Result<Option<Record>, Error> {
+        let all = self.read(place, state, &[doc], Shown::WithContent, now, Damaged::Wordless)?;
+        Ok(all.into_iter().next().map(|(_, record)| record))
+    }
+
     /// Those of the documents that are there for a reader now, each with its record.
     pub(crate) fn records(
         &self,
@@ -62,7 +82,11 @@ impl System {
         shown: Shown,
         now: Micros,
     ) -> Result<Vec<(u32, Record)>, Error> {
-        self.read(place, state, docs, shown, now, contents_of)
+        let damaged = match shown {
+            Shown::WithoutContent => Damaged::Wordless,
+            Shown::WithContent => Damaged::Refused,
+        };
+        self.read(place, state, docs, shown, now, damaged)
     }
 
     /// The same for a question, whole: what is damaged is left out.
@@ -73,7 +97,7 @@ impl System {
         docs: &[u32],
         now: Micros,
     ) -> Result<Vec<(u32, Record)>, Error> {
-        self.read(place, state, docs, Shown::WithContent, now, undamaged_of)
+        self.read(place, state, docs, Shown::WithContent, now, Damaged::LeftOut)
     }
 
     fn read(
@@ -83,13 +107,21 @@ impl System {
         docs: &[u32],
         shown: Shown,
         now: Micros,
-        contents: Contents,
+        damaged: Damaged,
     ) -> Result<Vec<(u32, Record)>, Error> {
         let seen = docs.iter().filter_map(|doc| Some((*doc, state.catalog.visible(*doc, now)?)));
         let (docs, rows): (Vec<u32>, Vec<&Doc>) = seen.unzip();
-        let contents = contents(&self.inner.environment.log, place, &state.catalog, &rows).map_err(broken)?;
-        let record = |((doc, it), content): ((u32, &Doc), Option<Content>)| {
-            let content = content?;
+        let contents = each_of(&self.inner.environment.log, place, &state.catalog, &rows).map_err(broken)?;
+        let record = |((doc, it), content): ((u32, &Doc), Result<Option<Content>, log::Error>)| {
+            let content = match (content, damaged) {
+                (Ok(content), _) => content?,
+                (Err(error), Damaged::Refused) => return Some(Err(broken(error))),
+                (Err(_), Damaged::Wordless) => {
+                    let content = (shown == Shown::WithContent).then_some(None);
+                    return Some(Ok((doc, Record { content, ..bare(state, doc, it, now) })));
+                }
+                (Err(_), Damaged::LeftOut) => return None,
+            };
             let mut record = bare(state, doc, it, now);
             let words = words_of(&content).map(str::to_owned);
             record.summary = match saved(&content) {
@@ -99,9 +131,9 @@ impl System {
             if shown == Shown::WithContent {
                 record.content = Some(words);
             }
-            Some((doc, record))
+            Some(Ok((doc, record)))
         };
-        Ok(docs.into_iter().zip(rows).zip(contents).filter_map(record).collect())
+        docs.into_iter().zip(rows).zip(contents).filter_map(record).collect()
     }
 
     /// The records behind hits, each with its score.
@@ -127,7 +159,7 @@ impl System {
         doc: u32,
         now: Micros,
     ) -> Result<Option<Record>, Error> {
-        if let Some(record) = self.record(place, state, doc, Shown::WithContent, now)? {
+        if let Some(record) = self.record_to_change(place, state, doc, now)? {
             return Ok(Some(record));
         }
         let wordless = |it| Record {

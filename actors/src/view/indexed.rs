@@ -60,19 +60,27 @@ pub fn contents_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -
     events.into_iter().map(content).collect()
 }
 
-/// The same for a question, which is answered from the others when one of them is damaged.
-pub fn undamaged_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -> Result<Vec<Option<Content>>, Error> {
+/// The same, each with its own error if it is damaged.
+pub fn each_of(
+    log: &Log,
+    place: &Place,
+    catalog: &Catalog,
+    docs: &[&Doc],
+) -> Result<Vec<Result<Option<Content>, Error>>, Error> {
     let one = |it: &&Doc| match content_of(log, place, catalog, it) {
-        Err(error) if error.is_of_one() => {
-            tracing::error!(%error, "a text is damaged; a question is answered without it");
-            Ok(None)
-        }
-        read => read,
+        Err(error) if !error.is_of_one() => Err(error),
+        read => Ok(read.inspect_err(|error| tracing::error!(%error, "a text is damaged; the others are read"))),
     };
     match contents_of(log, place, catalog, docs) {
         Err(error) if error.is_of_one() => docs.iter().map(one).collect(),
-        read => read,
+        read => Ok(read?.into_iter().map(Ok).collect()),
     }
+}
+
+/// The same for a question, which is answered from the others when one of them is damaged.
+pub fn undamaged_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -> Result<Vec<Option<Content>>, Error> {
+    let all = each_of(log, place, catalog, docs)?;
+    Ok(all.into_iter().map(|content| content.unwrap_or_default()).collect())
 }
 
 /// The text of a thread's summary; none if it is erased.

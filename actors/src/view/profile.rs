@@ -19,7 +19,7 @@ use super::{
     HashMap,
     budget::Counted,
     catalog::{Catalog, Effect, moved_expiry},
-    indexed::{content_of, words_of, write_indexed},
+    indexed::{undamaged_of, words_of, write_indexed},
     indexing::{Changes, Indexing},
     keyword::Keyword,
     ordered::Ordered,
@@ -146,7 +146,7 @@ impl State {
             let mut words = Changes::default();
             for (event, content) in page? {
                 if event.head.position <= until {
-                    let effects = self.catalog.apply(&event, content);
+                    let effects = self.catalog.apply_opened(&event, content);
                     self.follow(log, place, effects, &mut words)?;
                     continue;
                 }
@@ -173,7 +173,7 @@ impl State {
 
     /// Folds one event in.
     pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
-        let effects = self.catalog.apply(event, opened(log, event)?);
+        let effects = self.catalog.apply_opened(event, opened(log, event)?);
         let mut words = Changes::default();
         self.follow(log, place, effects, &mut words)?;
         self.keyword.apply(&words);
@@ -194,7 +194,7 @@ impl State {
                 }
                 Effect::Retag(doc) => {
                     let Some(it) = self.catalog.doc(doc) else { continue };
-                    let content = content_of(log, place, &self.catalog, it)?;
+                    let content = undamaged_of(log, place, &self.catalog, &[it])?.pop().flatten();
                     if let Some(text) = content.as_ref().and_then(words_of) {
                         self.drop_doc(doc, words);
                         self.index(doc, text, words);

@@ -9,7 +9,7 @@ use memlog_events::{
     log::{EmbeddingKey, Error, Log, Sealed, Stored},
 };
 
-use super::{indexing::WORD_PAGES_AHEAD, ordered::Ordered};
+use super::{catalog::is_text, indexing::WORD_PAGES_AHEAD, ordered::Ordered};
 
 /// Events of a profile from which on threads help; for fewer they cost what they save.
 pub(super) const BESIDE_FROM: usize = 1_000;
@@ -25,8 +25,8 @@ const PAGE_BYTES: usize = 1 << 20;
 
 /// Vectors and what they are of.
 pub(super) type Vectored = Vec<(EmbeddingKey, Vec<u8>)>;
-/// Events and what they say.
-pub(super) type Opened = Vec<(Stored, Sealed)>;
+/// Events and what they say; none of a text that is damaged.
+pub(super) type Opened = Vec<(Stored, Option<Sealed>)>;
 /// One after the other, until the end or an error.
 pub(super) type Pages<'a, T> = Box<dyn Iterator<Item = Result<T, Error>> + 'a>;
 
@@ -50,11 +50,18 @@ pub(super) fn aside<'s, T: Send + 's>(
     Box::new(told.into_iter())
 }
 
-/// An event's content. An image's bytes are read by whoever asks for them, and by nobody else.
-pub(super) fn opened(log: &Log, event: &Stored) -> Result<Sealed, Error> {
-    match event.facts {
-        Facts::ImageStored(_) => Ok(Sealed::None),
-        _ => log.open_content(event),
+/// An event's content; none of a text that is damaged, without which its profile can be folded. An image's bytes are read by whoever asks
+/// for them, and by nobody else.
+pub(super) fn opened(log: &Log, event: &Stored) -> Result<Option<Sealed>, Error> {
+    if matches!(event.facts, Facts::ImageStored(_)) {
+        return Ok(Some(Sealed::None));
+    }
+    match log.open_content(event) {
+        Err(error) if error.is_of_one() && is_text(&event.facts) => {
+            tracing::error!(%error, "a text is damaged; its profile is loaded without it");
+            Ok(None)
+        }
+        read => read.map(Some),
     }
 }
 
@@ -79,7 +86,8 @@ impl Iterator for OpenedPages<'_> {
         while page.len() < PAGE_EVENTS && bytes < PAGE_BYTES {
             let Some(event) = self.events.next() else { break };
             let read = event.and_then(|event| {
-                let sealed = if event.head.position > self.until { Sealed::None } else { opened(self.log, &event)? };
+                let later = event.head.position > self.until;
+                let sealed = if later { Some(Sealed::None) } else { opened(self.log, &event)? };
                 Ok((event, sealed))
             });
             match read {

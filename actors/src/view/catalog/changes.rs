@@ -3,7 +3,7 @@
 use memlog_events::{
     event::{Content, Facts, MessageUpdatedV1, StatusSetV1, UpdatedV1},
     ids::Micros,
-    log::Stored,
+    log::{Sealed, Stored},
 };
 use uuid::Uuid;
 
@@ -21,12 +21,61 @@ pub(in crate::view) fn moved_expiry(facts: &Facts) -> Option<(Uuid, Option<Micro
     (before != now).then_some((id, now))
 }
 
+/// Whether an event's content is words to be read, and nothing that others depend on.
+pub(in crate::view) fn is_text(facts: &Facts) -> bool {
+    matches!(
+        facts,
+        Facts::Saved(_)
+            | Facts::Updated(_)
+            | Facts::MessageAppended(_)
+            | Facts::MessageUpdated(_)
+            | Facts::ImageAdded(_)
+            | Facts::ImageUpdated(_)
+            | Facts::Summarised(_)
+    )
+}
+
 impl Catalog {
     /// Moves a document's time alone: the past shows what it said then, for as long as it may be shown now.
     pub(in crate::view) fn move_expiry(&mut self, id: Uuid, expires_at: Option<Micros>) {
         if let Some((_, it)) = self.doc_mut(id) {
             it.expires_at = expires_at;
         }
+    }
+
+    /// Folds in an event with what it says; with none of a text that is damaged.
+    pub fn apply_opened(&mut self, event: &Stored, sealed: Option<Sealed>) -> Vec<Effect> {
+        match sealed {
+            Some(sealed) => self.apply(event, sealed),
+            None => self.apply_damaged(event),
+        }
+    }
+
+    /// What it is of is there, and whoever reads its words is told of the damage. No question finds it, least of all by earlier words.
+    fn apply_damaged(&mut self, event: &Stored) -> Vec<Effect> {
+        let mut effects = self.apply(event, Sealed::None);
+        match &event.facts {
+            Facts::Saved(e) => self.not_erased(e.record.0),
+            Facts::MessageAppended(e) => self.not_erased(e.message.0),
+            Facts::ImageAdded(e) => self.not_erased(e.image.0),
+            Facts::Updated(e) => effects.extend(self.wordless(event, e.record.0)),
+            Facts::MessageUpdated(e) => effects.extend(self.wordless(event, e.message.0)),
+            Facts::ImageUpdated(e) => effects.extend(self.wordless(event, e.image.0)),
+            _ => {}
+        }
+        effects
+    }
+
+    fn not_erased(&mut self, id: Uuid) {
+        if let Some((_, it)) = self.doc_mut(id) {
+            it.erased = false;
+        }
+    }
+
+    fn wordless(&mut self, event: &Stored, id: Uuid) -> Option<Effect> {
+        let (doc, it) = self.doc_mut(id)?;
+        (it.at, it.asks, it.learnt) = (event.head.version, false, Learnt::default());
+        Some(Effect::Replace(doc, None))
     }
 
     pub(super) fn message_updated(

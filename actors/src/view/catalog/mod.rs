@@ -13,7 +13,7 @@ mod list;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(in crate::view) use changes::moved_expiry;
+pub(in crate::view) use changes::{is_text, moved_expiry};
 pub use fields::Fields;
 use fields::Pool;
 pub use fold::Effect;
