@@ -38,7 +38,7 @@ pub struct Profile {
 
 impl Aggregate for Profile {
     const KIND: StreamKind = StreamKind::PROFILE;
-    const SNAPSHOT_LAYOUT: u16 = 2;
+    const SNAPSHOT_LAYOUT: u16 = 3;
 
     fn evolve(&mut self, facts: &Facts, _: Micros) {
         match facts {

@@ -31,6 +31,7 @@ pub(crate) use supersede::replaced;
 pub use supersede::{Invalidate, Supersede};
 pub use unlink::Unlink;
 pub use update::{UpdateRecord, Updated};
+use uuid::Uuid;
 
 use super::{Fact, Inputs, Place, text::normalised};
 
@@ -55,8 +56,6 @@ pub struct RecordState {
     pub expires_at: Option<Micros>,
     /// Of its normalised text.
     pub fingerprint: Digest,
-    /// Of the id that the client gave.
-    pub id_digest: Option<Digest>,
 }
 
 /// A link as decisions see it.
@@ -75,14 +74,14 @@ pub struct RelationState {
 /// All records and links of one stream.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Records {
-    /// Living records.
-    pub records: BTreeMap<RecordId, RecordState>,
+    /// Living records. Each apart: ids come in order, and so leave the tree's nodes half empty.
+    pub records: BTreeMap<RecordId, Box<RecordState>>,
     /// Living links.
     pub relations: BTreeMap<RelationId, RelationState>,
     /// Living links by either end.
     links_of: BTreeMap<RecordId, Vec<RelationId>>,
-    /// Living records by what they say.
-    saying: BTreeMap<Digest, Vec<RecordId>>,
+    /// Living records by what they say, of which hardly two say the same.
+    saying: BTreeSet<(Digest, RecordId)>,
 }
 
 impl Records {
@@ -90,8 +89,8 @@ impl Records {
     pub fn evolve(&mut self, facts: &Facts) {
         match facts {
             Facts::Saved(e) => {
-                self.records.insert(e.record, RecordState::new(e));
-                self.saying.entry(e.fingerprint).or_default().push(e.record);
+                self.records.insert(e.record, Box::new(RecordState::new(e)));
+                self.saying.insert((e.fingerprint, e.record));
             }
             Facts::Superseded(e) => {
                 if let Some(record) = self.records.get_mut(&e.old) {
@@ -149,7 +148,8 @@ impl Records {
 
     /// Whether a record that holds makes this statement under the same tag.
     pub fn says(&self, fingerprint: Digest, speaker: Option<SpeakerId>, now: Micros) -> bool {
-        let mut saying = self.saying.get(&fingerprint).into_iter().flatten();
+        let (first, last) = (RecordId(Uuid::nil()), RecordId(Uuid::max()));
+        let mut saying = self.saying.range((fingerprint, first)..=(fingerprint, last)).map(|(_, id)| id);
         saying.any(|id| self.records.get(id).is_some_and(|record| record.speaker == speaker) && self.holds(*id, now))
     }
 
@@ -177,15 +177,19 @@ impl Records {
         let before = std::mem::replace(&mut record.fingerprint, e.fingerprint);
         (record.timestamp, record.expires_at) = (e.timestamp, e.expires_at);
         if before != e.fingerprint {
-            retain(&mut self.saying, before, e.record);
-            self.saying.entry(e.fingerprint).or_default().push(e.record);
+            self.saying.remove(&(before, e.record));
+            self.saying.insert((e.fingerprint, e.record));
         }
     }
 
     fn unlink(&mut self, id: RelationId) {
         let Some(relation) = self.relations.remove(&id) else { return };
         for end in [relation.source, relation.target] {
-            retain(&mut self.links_of, end, id);
+            let Some(links) = self.links_of.get_mut(&end) else { continue };
+            links.retain(|link| *link != id);
+            if links.is_empty() {
+                self.links_of.remove(&end);
+            }
         }
     }
 
@@ -195,7 +199,7 @@ impl Records {
         }
         for id in ids {
             if let Some(record) = self.records.remove(id) {
-                retain(&mut self.saying, record.fingerprint, *id);
+                self.saying.remove(&(record.fingerprint, *id));
             }
         }
     }
@@ -207,16 +211,6 @@ impl Records {
         }
         for record in self.records.values_mut() {
             record.sources.retain(|source| !gone.contains(source));
-        }
-    }
-}
-
-/// Takes a member out of an index, and the entry with its last one.
-fn retain<K: Ord, V: PartialEq>(index: &mut BTreeMap<K, Vec<V>>, key: K, gone: V) {
-    if let Some(members) = index.get_mut(&key) {
-        members.retain(|member| *member != gone);
-        if members.is_empty() {
-            index.remove(&key);
         }
     }
 }
@@ -233,7 +227,6 @@ impl RecordState {
             invalid: false,
             expires_at: e.expires_at,
             fingerprint: e.fingerprint,
-            id_digest: e.id_digest,
         }
     }
 }

@@ -133,7 +133,7 @@ impl Thread {
 
 impl Aggregate for Thread {
     const KIND: StreamKind = StreamKind::THREAD;
-    const SNAPSHOT_LAYOUT: u16 = 3;
+    const SNAPSHOT_LAYOUT: u16 = 4;
 
     fn evolve(&mut self, facts: &Facts, _: Micros) {
         self.records.evolve(facts);
