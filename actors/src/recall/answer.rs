@@ -24,6 +24,7 @@ const OFFER_WEIGHT: f32 = 0.5;
 const THEIRS_WEIGHT: f32 = 0.3;
 /// A word of the question that an earlier sentence met counts this much: lists ("which pets?") go on, repetitions fade.
 const MET_BEFORE: f32 = 0.75;
+
 /// One ranked candidate, best first in its list.
 #[derive(Clone, Debug)]
 pub struct Candidate {

@@ -173,7 +173,7 @@ impl System {
             let page = log.tail(at, PAGE_EVENTS).map_err(broken)?;
             let Some(last) = page.last() else { return Ok(events) };
             at = last.head.position;
-            if ids.over.is_behind(at) {
+            if ids.over.is_behind(at) || ids.over.is_old(self.now()) {
                 ids = self.ids()?;
             }
             ids.learn(&page)?;
@@ -215,7 +215,7 @@ impl System {
         let content = match &event.facts {
             Facts::ImageStored(_) => Sealed::None,
             _ if ids.over.hides(event) => Sealed::None,
-            _ => self.inner.environment.log.open_content(event).map_err(broken)?,
+            _ => despite_damage(&self.inner.environment.log, event)?,
         };
         let by = match &content {
             Sealed::Open(content) => Some(author(content.by())),
@@ -303,7 +303,7 @@ impl Ids<'_> {
                 Facts::Linked(e) => e.relation.0,
                 _ => continue,
             };
-            let id = match self.log.open_content(event).map_err(broken)? {
+            let id = match despite_damage(self.log, event)? {
                 Sealed::Open(Content::Saved(content)) => content.given_id,
                 Sealed::Open(Content::MessageAppended(content)) => content.given_id,
                 Sealed::Open(Content::ImageAdded(content)) => content.given_id,
@@ -317,6 +317,17 @@ impl Ids<'_> {
 
     fn shown(&self, id: Uuid) -> String {
         self.given.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+}
+
+/// What an event says; nothing if that is damaged, which is for who reads it and for `audit.verify` to tell.
+fn despite_damage(log: &Log, event: &Stored) -> Result<Sealed, Error> {
+    match log.open_content(event) {
+        Err(error) if error.is_of_one() => {
+            tracing::error!(%error, "a content is damaged; its event is told without who wrote it");
+            Ok(Sealed::None)
+        }
+        read => read.map_err(broken),
     }
 }
 

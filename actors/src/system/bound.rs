@@ -206,6 +206,7 @@ mod tests {
     use super::Texts;
     use crate::{
         api::{
+            audit::Events,
             error::Kind,
             profile::{Forget, Memories, Memory, Recall, Remember, Search, ThinkingLevel},
             record::Record,
@@ -315,7 +316,19 @@ mod tests {
         let refused = system.profile_memory(&context(), read(&bad.id)).await.expect_err("damaged");
         assert!(refused.kind == Kind::Unavailable && refused.message.contains("slot"), "{refused:?}");
         assert_eq!(system.profile_memory(&context(), read(&good.id)).await.expect("read").reply.memory.id, good.id);
-        // It can be forgotten.
+        let events = Events { profile: Some(PROFILE.to_owned()), ..Events::default() };
+        let told = system.audit_events(&context(), events).await.expect("told").reply.events;
+        assert_eq!(told.iter().filter(|event| event.event_type == "saved").count(), 2);
+        // Saved again it is kept, and it can be forgotten.
+        let request = Remember {
+            profile: PROFILE.to_owned(),
+            content: "Miso the cat saw the vet on 3 May 2026".to_owned(),
+            ..Remember::default()
+        };
+        let again = system.profile_remember(&context(), request).await.expect("saved").reply.memory;
+        assert_ne!(again.id, bad.id);
+        let found = system.profile_search(&context(), search).await.expect("found").reply.memories;
+        assert!(found.iter().any(|hit| hit.id == again.id), "{found:?}");
         let forget = Forget { profile: PROFILE.to_owned(), memory_id: bad.id.clone() };
         system.profile_forget(&context(), forget).await.expect("forgotten");
         let refused = system.profile_memory(&context(), read(&bad.id)).await.expect_err("gone");

@@ -24,7 +24,7 @@ use crate::{
     same::{Author, Statement},
     view::{
         ProfileViews, State,
-        indexed::{content_of, words_of},
+        indexed::{undamaged_of, words_of},
         keyword::analyse::terms,
     },
 };
@@ -89,7 +89,7 @@ pub(crate) fn same_record(
             continue;
         }
         let Some(it) = state.catalog.doc(doc) else { continue };
-        let content: Option<Content> = content_of(log, place, &state.catalog, it)?;
+        let content: Option<Content> = undamaged_of(log, place, &state.catalog, &[it])?.pop().flatten();
         let Some(words) = content.as_ref().and_then(words_of) else { continue };
         if Statement::new(words, author(*speaker)).says_the_same(statement) {
             return Ok(Some((doc, words.to_owned())));

@@ -1,7 +1,7 @@
 //! What the clock says is over and nobody has erased yet: no event tells more of it than it will once it is erased.
 //!
 //! Mostly there is nothing, for the housekeeping looks twice a second. After a jump of the clock there may be a great deal, for
-//! minutes. So it is looked for once for all pages that are read meanwhile, and of the log only what their links need is read.
+//! minutes. So it is looked for once for each head of the log, and of the log only what the links of a page need is read.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -68,6 +68,11 @@ impl<'a> Over<'a> {
     /// Whether some of what lies up to there was appended after what is over was looked for.
     pub(super) fn is_behind(&self, at: Position) -> bool {
         self.due.head < at
+    }
+
+    /// Whether more is over by now than was when it was looked for.
+    pub(super) fn is_old(&self, now: Micros) -> bool {
+        self.due.until.is_some_and(|until| until <= now)
     }
 
     /// Gets to know what must be known of some events before they are told. The ends of a link were saved before it in its stream,

@@ -61,16 +61,26 @@ impl System {
         Ok(self.records(place, state, &[doc], shown, now)?.pop().map(|(_, record)| record))
     }
 
-    /// The same for whoever does something to it: its words are shown if they can be read.
-    pub(crate) fn record_to_change(
+    /// The same with its words only if they can be read: for what is done to it, and for lists.
+    pub(crate) fn record_despite_damage(
         &self,
         place: &Place,
         state: &State,
         doc: u32,
         now: Micros,
     ) -> Result<Option<Record>, Error> {
-        let all = self.read(place, state, &[doc], Shown::WithContent, now, Damaged::Wordless)?;
-        Ok(all.into_iter().next().map(|(_, record)| record))
+        Ok(self.records_despite_damage(place, state, &[doc], now)?.pop().map(|(_, record)| record))
+    }
+
+    /// Several of them.
+    pub(crate) fn records_despite_damage(
+        &self,
+        place: &Place,
+        state: &State,
+        docs: &[u32],
+        now: Micros,
+    ) -> Result<Vec<(u32, Record)>, Error> {
+        self.read(place, state, docs, Shown::WithContent, now, Damaged::Wordless)
     }
 
     /// Those of the documents that are there for a reader now, each with its record.
@@ -159,7 +169,7 @@ impl System {
         doc: u32,
         now: Micros,
     ) -> Result<Option<Record>, Error> {
-        if let Some(record) = self.record_to_change(place, state, doc, now)? {
+        if let Some(record) = self.record_despite_damage(place, state, doc, now)? {
             return Ok(Some(record));
         }
         let wordless = |it| Record {

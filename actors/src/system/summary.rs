@@ -97,11 +97,11 @@ impl System {
         for doc in said.iter().skip(said.len().saturating_sub(LAST_MESSAGES)) {
             let (role, message) = seen.read(|state| {
                 let role = state.catalog.doc(*doc).map_or(RoleCode::USER, |it| it.role);
-                (role, self.record(place, state, *doc, Shown::WithContent, now))
+                (role, self.record_despite_damage(place, state, *doc, now))
             });
             let Some(message) = message? else { continue };
             let who = message.speaker.unwrap_or_else(|| role_name(role).to_owned());
-            let text = message.content.flatten().unwrap_or_default();
+            let Some(text) = message.content.flatten() else { continue };
             messages.push(Line { who, said_at: message.timestamp.timestamp(), text });
         }
         let summary = self.session_summary(place, seen, number, now)?;

@@ -46,7 +46,8 @@ impl Keyword {
     }
 }
 
-/// Pages of changes that may wait for the thread.
+/// Pages of changes that may wait for the thread: so many that whoever folds has the vectors in place when it has caught up, and the
+/// memory that a large profile is opened with holds them.
 pub(super) const WORD_PAGES_AHEAD: usize = 16;
 
 /// A keyword view that grows.

@@ -21,7 +21,7 @@ pub(in crate::view) fn moved_expiry(facts: &Facts) -> Option<(Uuid, Option<Micro
     (before != now).then_some((id, now))
 }
 
-/// Whether an event's content is words to be read, and nothing that others depend on.
+/// Whether an event's content is words to be read, and nothing that others depend on. Of a link that is its label.
 pub(in crate::view) fn is_text(facts: &Facts) -> bool {
     matches!(
         facts,
@@ -32,6 +32,8 @@ pub(in crate::view) fn is_text(facts: &Facts) -> bool {
             | Facts::ImageAdded(_)
             | Facts::ImageUpdated(_)
             | Facts::Summarised(_)
+            | Facts::Linked(_)
+            | Facts::Relinked(_)
     )
 }
 
@@ -68,13 +70,17 @@ impl Catalog {
 
     fn not_erased(&mut self, id: Uuid) {
         if let Some((_, it)) = self.doc_mut(id) {
-            it.erased = false;
+            (it.erased, it.damaged) = (false, true);
         }
     }
 
     fn wordless(&mut self, event: &Stored, id: Uuid) -> Option<Effect> {
+        let thread = self.by_uuid(id).and_then(|doc| self.doc(doc)?.thread);
+        let owners = self.owners(thread, None, None);
         let (doc, it) = self.doc_mut(id)?;
-        (it.at, it.asks, it.learnt) = (event.head.version, false, Learnt::default());
+        (it.at, it.damaged, it.asks, it.learnt) = (event.head.version, true, false, Learnt::default());
+        // What was true of the words before need not be of these.
+        ((it.user, it.agent), it.metadata) = (owners, None);
         Some(Effect::Replace(doc, None))
     }
 
@@ -94,7 +100,7 @@ impl Catalog {
         let mut effects = Vec::new();
         if let Some(Content::MessageUpdated(said)) = content {
             (it.at, it.metadata) = (event.head.version, metadata);
-            (it.asks, it.learnt) = (asks(&said.text), Learnt::default());
+            (it.damaged, it.asks, it.learnt) = (false, asks(&said.text), Learnt::default());
             effects.push(Effect::Replace(doc, Some(said.text).filter(|text| !text.is_empty())));
         }
         self.change_thread(thread, |thread| {
@@ -120,7 +126,7 @@ impl Catalog {
         let mut effects = Vec::new();
         if let (Some(Content::Updated(said)), Some((user, agent))) = (content, owners) {
             (it.at, it.metadata) = (event.head.version, metadata);
-            (it.asks, it.learnt) = (asks(&said.content), Learnt::default());
+            (it.damaged, it.asks, it.learnt) = (false, asks(&said.content), Learnt::default());
             (it.user, it.agent) = (user, agent);
             effects.push(Effect::Replace(doc, Some(said.content)));
         }

@@ -447,6 +447,7 @@ impl Doc {
             fingerprint: None,
             metadata: None,
             erased: false,
+            damaged: false,
         }
     }
 }

@@ -68,7 +68,7 @@ impl Catalog {
             image.form = e.form;
         }
         if let Some(Content::ImageUpdated(said)) = content {
-            (it.at, it.metadata) = (event.head.version, metadata);
+            (it.at, it.damaged, it.metadata) = (event.head.version, false, metadata);
             return vec![Effect::Replace(doc, said.description)];
         }
         Vec::new()

@@ -71,6 +71,8 @@ pub struct Doc {
     pub metadata: Option<Fields>,
     /// Its content was gone already when the past was folded: known to have been, shown to nobody.
     pub erased: bool,
+    /// Its words cannot be read, though nobody erased them.
+    pub damaged: bool,
 }
 
 impl Doc {

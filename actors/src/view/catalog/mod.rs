@@ -231,7 +231,8 @@ impl Catalog {
         now: Micros,
     ) -> impl Iterator<Item = u32> + '_ {
         let docs = self.fingerprints.get(&fingerprint).into_iter().flatten().copied();
-        docs.filter(move |doc| self.holds_under(*doc, speaker, now).is_some())
+        // What cannot be read says nothing: whoever says it again is to be kept.
+        docs.filter(move |doc| self.holds_under(*doc, speaker, now).is_some_and(|it| !it.damaged))
     }
 
     /// A record that is valid and stands under this tag, or under none; a tag that was removed is none.
