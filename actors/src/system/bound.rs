@@ -199,7 +199,7 @@ impl Corpus for Bound<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs::OpenOptions, os::unix::fs::FileExt};
+    use std::{fs::OpenOptions, os::unix::fs::FileExt, path::Path};
 
     use memlog_events::{event::Facts, ids::Position, log::Log};
 
@@ -258,24 +258,30 @@ mod tests {
         }
     }
 
+    const BAD: &str = "Miso the cat saw the vet on 3 May 2026";
+    const GOOD: &str = "Miso the cat saw the vet in June, 4 times";
+
+    /// Two memories; the key of the first is damaged and will be read from the file.
+    async fn damaged(folder: &Path) -> (System, Record, Record) {
+        let system = System::start(options(folder, None)).await.expect("started");
+        let (bad, good) = (saved(&system, BAD).await, saved(&system, GOOD).await);
+        much_else(&system).await;
+        let log = &system.inner.environment.log;
+        let events = log.tail(Position(0), 10).expect("read");
+        let of_bad = events.iter().find(|event| matches!(event.facts, Facts::Saved(_))).expect("saved");
+        let vault = OpenOptions::new().write(true).open(folder.join("vault")).expect("a vault");
+        vault.write_all_at(&[0xff; 32], of_bad.head.keys.subject.0 * 64).expect("damaged");
+        read_from(log, events[9].head.position);
+        assert!(log.open_content(of_bad).expect_err("damaged").is_of_one());
+        (system, bad, good)
+    }
+
     // One sector gone bad must not take the answers along that lie elsewhere, whether the text would have been a hit or only been read
     // for one.
     #[tokio::test(flavor = "multi_thread")]
     async fn a_damaged_text_hides_no_other() {
         let folder = tempfile::tempdir().expect("a folder");
-        let system = System::start(options(folder.path(), None)).await.expect("started");
-        let bad = saved(&system, "Miso the cat saw the vet on 3 May 2026").await;
-        let good = saved(&system, "Miso the cat saw the vet in June, 4 times").await;
-        much_else(&system).await;
-
-        let log = &system.inner.environment.log;
-        let events = log.tail(Position(0), 10).expect("read");
-        let of_bad = events.iter().find(|event| matches!(event.facts, Facts::Saved(_))).expect("saved");
-        let vault = OpenOptions::new().write(true).open(folder.path().join("vault")).expect("a vault");
-        vault.write_all_at(&[0xff; 32], of_bad.head.keys.subject.0 * 64).expect("damaged");
-        read_from(log, events[9].head.position);
-        assert!(log.open_content(of_bad).expect_err("damaged").is_of_one());
-
+        let (system, bad, good) = damaged(folder.path()).await;
         for query in ["When did Miso the cat see the vet?", "How many times did Miso the cat see the vet?"] {
             let (profile, query) = (PROFILE.to_owned(), query.to_owned());
             let search = Search { profile, query, expand: Some(true), ..Search::default() };
@@ -295,13 +301,19 @@ mod tests {
             let state = views.read();
             let docs =
                 [&bad.id, &good.id].map(|id| state.catalog.doc(state.catalog.find(id).expect("there")).expect("there"));
-            Texts::new(log.clone(), place).of(&state, &docs)
+            Texts::new(system.inner.environment.log.clone(), place).of(&state, &docs)
         };
-        assert_eq!(read, ["Miso the cat saw the vet in June, 4 times"]);
-        drop(views);
+        assert_eq!(read, [GOOD]);
+        system.stop().await;
+    }
+
+    // Nor may it keep its profile from being opened again, or anybody from what is in it.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_damaged_text_keeps_no_profile_closed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (system, bad, good) = damaged(folder.path()).await;
         system.stop().await;
         drop(system);
-        // Nor may it keep its profile from being opened again.
         let system = System::start(options(folder.path(), None)).await.expect("started");
         let query = "When did Miso the cat see the vet?".to_owned();
         let search = Search { profile: PROFILE.to_owned(), query, ..Search::default() };
@@ -320,11 +332,7 @@ mod tests {
         let told = system.audit_events(&context(), events).await.expect("told").reply.events;
         assert_eq!(told.iter().filter(|event| event.event_type == "saved").count(), 2);
         // Saved again it is kept, and it can be forgotten.
-        let request = Remember {
-            profile: PROFILE.to_owned(),
-            content: "Miso the cat saw the vet on 3 May 2026".to_owned(),
-            ..Remember::default()
-        };
+        let request = Remember { profile: PROFILE.to_owned(), content: BAD.to_owned(), ..Remember::default() };
         let again = system.profile_remember(&context(), request).await.expect("saved").reply.memory;
         assert_ne!(again.id, bad.id);
         let found = system.profile_search(&context(), search).await.expect("found").reply.memories;
