@@ -212,8 +212,7 @@ impl Lanes {
         let mut place =
             Place { lanes: self, namespace: namespace.to_owned(), profile: profile.to_owned(), waits: true };
         let (go, gone) = oneshot::channel();
-        let (namespace, profile) = (place.namespace.clone(), place.profile.clone());
-        let waiting = Waiting { namespace: namespace.clone(), profile: profile.clone(), go };
+        let waiting = Waiting { namespace: place.namespace.clone(), profile: place.profile.clone(), go };
         lock(&self.state).waiting.push(place.namespace.clone(), place.profile.clone(), waiting);
         self.let_go();
         let turn = gone.await;
@@ -222,8 +221,8 @@ impl Lanes {
             Ok(turn) => turn,
             // Nobody lets go of a sender without sending; were it so, a call more would work than should.
             Err(_) => {
-                lock(&self.state).begin(&namespace, &profile);
-                Turn { lanes: Arc::clone(self), namespace, profile }
+                lock(&self.state).begin(namespace, profile);
+                Turn { lanes: Arc::clone(self), namespace: namespace.to_owned(), profile: profile.to_owned() }
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::{
     view::{
         ProfileViews, State as Views,
         catalog::Doc,
-        indexed::{content_of, said, saved, summary_text},
+        indexed::{content_of, said, saved, summary_text, undamaged_of},
     },
 };
 
@@ -155,7 +155,9 @@ impl Inner {
         for doc in seen.into_iter().take(KNOWN_MAX) {
             let state = views.read();
             let Some(it) = state.catalog.doc(doc) else { continue };
-            let content = self.content(views, &state, it).map_err(unreadable)?;
+            // What is damaged is known to nobody, and keeps no conversation from being read.
+            let known = undamaged_of(&self.environment.log, &views.place, &state.catalog, &[it]).map_err(unreadable)?;
+            let content = known.into_iter().next().flatten();
             let Some(saved) = content.as_ref().and_then(saved) else { continue };
             let Some(left) = room.checked_sub(saved.content.len()) else { break };
             room = left;

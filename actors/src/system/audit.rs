@@ -23,6 +23,7 @@ use crate::{
     },
     domain::Place,
     limits::{PAGE_MAX, TYPES_MAX},
+    view::indexed::undamaged,
 };
 
 /// Which events are asked for.
@@ -215,7 +216,8 @@ impl System {
         let content = match &event.facts {
             Facts::ImageStored(_) => Sealed::None,
             _ if ids.over.hides(event) => Sealed::None,
-            _ => despite_damage(&self.inner.environment.log, event)?,
+            // Damage is for who reads the words, and for `audit.verify`, to tell.
+            _ => undamaged(&self.inner.environment.log, event).map_err(broken)?.unwrap_or(Sealed::None),
         };
         let by = match &content {
             Sealed::Open(content) => Some(author(content.by())),
@@ -303,11 +305,11 @@ impl Ids<'_> {
                 Facts::Linked(e) => e.relation.0,
                 _ => continue,
             };
-            let id = match despite_damage(self.log, event)? {
-                Sealed::Open(Content::Saved(content)) => content.given_id,
-                Sealed::Open(Content::MessageAppended(content)) => content.given_id,
-                Sealed::Open(Content::ImageAdded(content)) => content.given_id,
-                Sealed::Open(Content::Linked(content)) => content.given_id,
+            let id = match undamaged(self.log, event).map_err(broken)? {
+                Some(Sealed::Open(Content::Saved(content))) => content.given_id,
+                Some(Sealed::Open(Content::MessageAppended(content))) => content.given_id,
+                Some(Sealed::Open(Content::ImageAdded(content))) => content.given_id,
+                Some(Sealed::Open(Content::Linked(content))) => content.given_id,
                 _ => None,
             };
             self.given.extend(id.map(|id| (given, id)));
@@ -317,17 +319,6 @@ impl Ids<'_> {
 
     fn shown(&self, id: Uuid) -> String {
         self.given.get(&id).cloned().unwrap_or_else(|| id.to_string())
-    }
-}
-
-/// What an event says; nothing if that is damaged, which is for who reads it and for `audit.verify` to tell.
-fn despite_damage(log: &Log, event: &Stored) -> Result<Sealed, Error> {
-    match log.open_content(event) {
-        Err(error) if error.is_of_one() => {
-            tracing::error!(%error, "a content is damaged; its event is told without who wrote it");
-            Ok(Sealed::None)
-        }
-        read => read.map_err(broken),
     }
 }
 

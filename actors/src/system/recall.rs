@@ -8,6 +8,7 @@ use memlog_events::{code::RoleCode, ids::MessageId};
 use super::{
     System,
     find::{Answered, Asked, Filter, Within},
+    records::Shown,
     search::of_session,
     summary::role_name,
     validate,
@@ -167,7 +168,7 @@ impl System {
                 }
             }
             let docs: Vec<u32> = taken.keys().copied().collect();
-            for (doc, message) in self.undamaged(place, state, &docs, now)? {
+            for (doc, message) in self.records(place, state, &docs, Shown::Undamaged, now)? {
                 let record = &mut records[taken[&doc]];
                 if message.speaker == record.record.speaker {
                     record.message = Some(Box::new(Behind::of(state, doc, message)));

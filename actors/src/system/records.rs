@@ -25,24 +25,17 @@ use crate::{
     },
 };
 
-/// How much of a record is shown.
+/// How much of a record is shown, and what becomes of one whose words are damaged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shown {
-    /// In lists.
+    /// Its summary alone, in lists; a damaged one has none.
     WithoutContent,
-    /// Everywhere else.
+    /// All of it; a damaged one is an error to whoever asks for it.
     WithContent,
-}
-
-/// What becomes of a document whose words are damaged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Damaged {
-    /// Whoever asks for it is told.
-    Refused,
-    /// It is shown without words: the rest of a list is.
-    Wordless,
-    /// A question is answered without it.
-    LeftOut,
+    /// All that can be read: for lists of whole records, and for what is done to one.
+    DespiteDamage,
+    /// All of it; a question is answered without the damaged ones.
+    Undamaged,
 }
 
 /// Characters of a message shown as its summary.
@@ -61,28 +54,6 @@ impl System {
         Ok(self.records(place, state, &[doc], shown, now)?.pop().map(|(_, record)| record))
     }
 
-    /// The same with its words only if they can be read: for what is done to it, and for lists.
-    pub(crate) fn record_despite_damage(
-        &self,
-        place: &Place,
-        state: &State,
-        doc: u32,
-        now: Micros,
-    ) -> Result<Option<Record>, Error> {
-        Ok(self.records_despite_damage(place, state, &[doc], now)?.pop().map(|(_, record)| record))
-    }
-
-    /// Several of them.
-    pub(crate) fn records_despite_damage(
-        &self,
-        place: &Place,
-        state: &State,
-        docs: &[u32],
-        now: Micros,
-    ) -> Result<Vec<(u32, Record)>, Error> {
-        self.read(place, state, docs, Shown::WithContent, now, Damaged::Wordless)
-    }
-
     /// Those of the documents that are there for a reader now, each with its record.
     pub(crate) fn records(
         &self,
@@ -92,53 +63,27 @@ impl System {
         shown: Shown,
         now: Micros,
     ) -> Result<Vec<(u32, Record)>, Error> {
-        let damaged = match shown {
-            Shown::WithoutContent => Damaged::Wordless,
-            Shown::WithContent => Damaged::Refused,
-        };
-        self.read(place, state, docs, shown, now, damaged)
-    }
-
-    /// The same for a question, whole: what is damaged is left out.
-    pub(crate) fn undamaged(
-        &self,
-        place: &Place,
-        state: &State,
-        docs: &[u32],
-        now: Micros,
-    ) -> Result<Vec<(u32, Record)>, Error> {
-        self.read(place, state, docs, Shown::WithContent, now, Damaged::LeftOut)
-    }
-
-    fn read(
-        &self,
-        place: &Place,
-        state: &State,
-        docs: &[u32],
-        shown: Shown,
-        now: Micros,
-        damaged: Damaged,
-    ) -> Result<Vec<(u32, Record)>, Error> {
         let seen = docs.iter().filter_map(|doc| Some((*doc, state.catalog.visible(*doc, now)?)));
         let (docs, rows): (Vec<u32>, Vec<&Doc>) = seen.unzip();
         let contents = each_of(&self.inner.environment.log, place, &state.catalog, &rows).map_err(broken)?;
         let record = |((doc, it), content): ((u32, &Doc), Result<Option<Content>, log::Error>)| {
-            let content = match (content, damaged) {
-                (Ok(content), _) => content?,
-                (Err(error), Damaged::Refused) => return Some(Err(broken(error))),
-                (Err(_), Damaged::Wordless) => {
-                    let content = (shown == Shown::WithContent).then_some(None);
-                    return Some(Ok((doc, Record { content, ..bare(state, doc, it, now) })));
-                }
-                (Err(_), Damaged::LeftOut) => return None,
-            };
             let mut record = bare(state, doc, it, now);
+            let content = match (content, shown) {
+                (Ok(content), _) => content?,
+                (Err(error), Shown::WithContent) => return Some(Err(broken(error))),
+                (Err(_), Shown::Undamaged) => return None,
+                (Err(_), Shown::WithoutContent) => return Some(Ok((doc, record))),
+                (Err(_), Shown::DespiteDamage) => {
+                    record.content = Some(None);
+                    return Some(Ok((doc, record)));
+                }
+            };
             let words = words_of(&content).map(str::to_owned);
             record.summary = match saved(&content) {
                 Some(saved) => Some(saved.summary.clone()),
                 None => words.as_deref().map(|words| one_line(words, SUMMARY_CHARS)),
             };
-            if shown == Shown::WithContent {
+            if shown != Shown::WithoutContent {
                 record.content = Some(words);
             }
             Some(Ok((doc, record)))
@@ -156,7 +101,7 @@ impl System {
     ) -> Result<Vec<(u32, Record)>, Error> {
         let docs: Vec<u32> = hits.iter().map(|hit| hit.doc).collect();
         let scores: HashMap<u32, f32> = hits.iter().map(|hit| (hit.doc, hit.score)).collect();
-        let mut records = self.undamaged(place, state, &docs, now)?;
+        let mut records = self.records(place, state, &docs, Shown::Undamaged, now)?;
         records.iter_mut().for_each(|(doc, record)| record.score = scores.get(doc).copied());
         Ok(records)
     }
@@ -169,7 +114,7 @@ impl System {
         doc: u32,
         now: Micros,
     ) -> Result<Option<Record>, Error> {
-        if let Some(record) = self.record_despite_damage(place, state, doc, now)? {
+        if let Some(record) = self.record(place, state, doc, Shown::DespiteDamage, now)? {
             return Ok(Some(record));
         }
         let wordless = |it| Record {

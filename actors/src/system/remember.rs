@@ -15,7 +15,7 @@ use super::{
     duplicate::{self, Saying},
     lookup::{broken, by, gone, panicked},
     past::{Moment, Seen},
-    records::{as_asked, erased_record, is_record, status_of},
+    records::{Shown, as_asked, erased_record, is_record, status_of},
     thread::{Anchors, Ttl, retention, warnings},
     validate,
 };
@@ -383,7 +383,7 @@ impl System {
         let doc = state.catalog.find(id).ok_or_else(missing)?;
         let it = state.catalog.visible(doc, now).filter(|it| is_record(it)).ok_or_else(missing)?;
         let stream = state.catalog.stream_of(it, place.key.scope.own_stream());
-        let shown = self.record_despite_damage(place, &state, doc, now)?.ok_or_else(missing)?;
+        let shown = self.record(place, &state, doc, Shown::DespiteDamage, now)?.ok_or_else(missing)?;
         Ok((RecordId(it.id), stream, shown))
     }
 

@@ -7,7 +7,7 @@ use memlog_events::ids::Micros;
 use super::{
     System,
     find::{Asked, Filter, Must, Scope, Within},
-    records::is_record,
+    records::{Shown, is_record},
     validate,
 };
 use crate::{
@@ -92,7 +92,7 @@ impl System {
         let reached = state.catalog.reach(doc, follow.hops, follow.limit, now, &|it| follow.within.admits(it));
         let docs: Vec<u32> = reached.iter().map(|reached| reached.doc).collect();
         let mut reached: HashMap<u32, _> = reached.into_iter().map(|it| (it.doc, (it.label, it.hops))).collect();
-        for (doc, record) in self.undamaged(place, state, &docs, now)? {
+        for (doc, record) in self.records(place, state, &docs, Shown::Undamaged, now)? {
             let Some((relation_type, hops)) = reached.remove(&doc) else { continue };
             let Record { id, item_type, content, speaker, .. } = record;
             let content = content.flatten().unwrap_or_default();
@@ -125,7 +125,7 @@ impl System {
                 let docs = run.iter().filter_map(|at| thread.messages.get(*at as usize).copied().flatten());
                 let docs: Vec<u32> = docs.collect();
                 let (mut message_ids, mut lines) = (Vec::new(), Vec::new());
-                for (_, message) in self.undamaged(place, state, &docs, now)? {
+                for (_, message) in self.records(place, state, &docs, Shown::Undamaged, now)? {
                     message_ids.push(message.id);
                     lines.push(message.content.flatten().unwrap_or_default());
                 }

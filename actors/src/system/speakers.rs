@@ -9,7 +9,7 @@ use super::{
     command::{Begun, refused},
     lookup::{by, gone},
     past::{Moment, Seen},
-    records::is_record,
+    records::{Shown, is_record},
     validate,
 };
 use crate::{
@@ -145,7 +145,7 @@ impl System {
             let speaker = filtered(state, &request.speaker)?;
             let shown: HashSet<u32> = skip.iter().filter_map(|id| catalog.find(id)).collect();
             let (docs, more) = catalog.said_by(speaker, before, &shown, limit, now);
-            let memories = self.records_despite_damage(&place, state, &docs, now)?;
+            let memories = self.records(&place, state, &docs, Shown::DespiteDamage, now)?;
             let memories: Vec<Record> = memories.into_iter().map(|(_, memory)| memory).collect();
             let of_page: u64 = memories.iter().map(sentences_of).sum();
             let chunks = of_page + self.sentences_behind(&place, state, &docs, now)?;
@@ -167,7 +167,7 @@ impl System {
         let sources: Vec<u32> = sources.into_iter().collect();
         let mut count = 0;
         for some in sources.chunks(TEXTS_AT_ONCE) {
-            let messages = self.records_despite_damage(place, state, some, now)?;
+            let messages = self.records(place, state, some, Shown::DespiteDamage, now)?;
             count += messages.iter().map(|(_, message)| sentences_of(message)).sum::<u64>();
         }
         Ok(count)

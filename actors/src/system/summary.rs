@@ -97,7 +97,7 @@ impl System {
         for doc in said.iter().skip(said.len().saturating_sub(LAST_MESSAGES)) {
             let (role, message) = seen.read(|state| {
                 let role = state.catalog.doc(*doc).map_or(RoleCode::USER, |it| it.role);
-                (role, self.record_despite_damage(place, state, *doc, now))
+                (role, self.record(place, state, *doc, Shown::DespiteDamage, now))
             });
             let Some(message) = message? else { continue };
             let who = message.speaker.unwrap_or_else(|| role_name(role).to_owned());

@@ -60,7 +60,18 @@ pub fn contents_of(log: &Log, place: &Place, catalog: &Catalog, docs: &[&Doc]) -
     events.into_iter().map(content).collect()
 }
 
-/// The same, each with its own error if it is damaged.
+/// What an event says; none if that is damaged, which the log of the process tells.
+pub fn undamaged(log: &Log, event: &Stored) -> Result<Option<Sealed>, Error> {
+    match log.open_content(event) {
+        Err(error) if error.is_of_one() => {
+            tracing::error!(%error, "a content is damaged; what does not need it goes on");
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
+/// The contents of several documents, each with its own error if it is damaged.
 pub fn each_of(
     log: &Log,
     place: &Place,

@@ -46,8 +46,8 @@ impl Keyword {
     }
 }
 
-/// Pages of changes that may wait for the thread: so many that whoever folds has the vectors in place when it has caught up, and the
-/// memory that a large profile is opened with holds them.
+/// Pages of changes that may wait for the thread. Words take longest, so whoever folds goes ahead of them and has put the vectors in
+/// place by the time the last word is; what waits is counted in `pages_bytes`.
 pub(super) const WORD_PAGES_AHEAD: usize = 16;
 
 /// A keyword view that grows.

@@ -146,7 +146,7 @@ impl State {
             let mut words = Changes::default();
             for (event, content) in page? {
                 if event.head.position <= until {
-                    let effects = self.catalog.apply_opened(&event, content);
+                    let effects = self.catalog.apply(&event, content);
                     self.follow(log, place, effects, &mut words)?;
                     continue;
                 }
@@ -173,7 +173,7 @@ impl State {
 
     /// Folds one event in.
     pub fn apply(&mut self, log: &Log, place: &Place, event: &Stored) -> Result<(), Error> {
-        let effects = self.catalog.apply_opened(event, opened(log, event)?);
+        let effects = self.catalog.apply(event, opened(log, event)?);
         let mut words = Changes::default();
         self.follow(log, place, effects, &mut words)?;
         self.keyword.apply(&words);

@@ -9,7 +9,7 @@ use memlog_events::{
     log::{EmbeddingKey, Error, Log, Sealed, Stored},
 };
 
-use super::{catalog::is_text, indexing::WORD_PAGES_AHEAD, ordered::Ordered};
+use super::{catalog::is_text, indexed::undamaged, indexing::WORD_PAGES_AHEAD, ordered::Ordered};
 
 /// Events of a profile from which on threads help; for fewer they cost what they save.
 pub(super) const BESIDE_FROM: usize = 1_000;
@@ -53,15 +53,10 @@ pub(super) fn aside<'s, T: Send + 's>(
 /// An event's content; none of a text that is damaged, without which its profile can be folded. An image's bytes are read by whoever asks
 /// for them, and by nobody else.
 pub(super) fn opened(log: &Log, event: &Stored) -> Result<Option<Sealed>, Error> {
-    if matches!(event.facts, Facts::ImageStored(_)) {
-        return Ok(Some(Sealed::None));
-    }
-    match log.open_content(event) {
-        Err(error) if error.is_of_one() && is_text(&event.facts) => {
-            tracing::error!(%error, "a text is damaged; its profile is loaded without it");
-            Ok(None)
-        }
-        read => read.map(Some),
+    match &event.facts {
+        Facts::ImageStored(_) => Ok(Some(Sealed::None)),
+        facts if is_text(facts) => undamaged(log, event),
+        _ => log.open_content(event).map(Some),
     }
 }
 

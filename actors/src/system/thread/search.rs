@@ -18,6 +18,7 @@ use crate::{
         System,
         find::{self, Asked, Filter, Must, Within},
         lookup::{broken, panicked},
+        records::Shown,
         search::Follow,
         summary::role_name,
         validate,
@@ -84,7 +85,7 @@ impl System {
 
     fn result(&self, here: &Here, state: &State, hit: Hit, follow: Option<&Follow>) -> Result<Option<Found>, Error> {
         let (place, now) = (&here.profile, self.now());
-        let Some((_, record)) = self.undamaged(place, state, &[hit.doc], now)?.pop() else { return Ok(None) };
+        let Some(record) = self.record(place, state, hit.doc, Shown::Undamaged, now)? else { return Ok(None) };
         let linked = follow.map(|follow| self.linked(place, state, hit.doc, follow, now)).transpose()?;
         let role = match record.item_type {
             ItemType::Message if record.speaker.is_none() => self.role_of(here, state, hit.doc)?,

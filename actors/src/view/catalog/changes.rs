@@ -45,17 +45,9 @@ impl Catalog {
         }
     }
 
-    /// Folds in an event with what it says; with none of a text that is damaged.
-    pub fn apply_opened(&mut self, event: &Stored, sealed: Option<Sealed>) -> Vec<Effect> {
-        match sealed {
-            Some(sealed) => self.apply(event, sealed),
-            None => self.apply_damaged(event),
-        }
-    }
-
     /// What it is of is there, and whoever reads its words is told of the damage. No question finds it, least of all by earlier words.
-    fn apply_damaged(&mut self, event: &Stored) -> Vec<Effect> {
-        let mut effects = self.apply(event, Sealed::None);
+    pub(super) fn apply_damaged(&mut self, event: &Stored) -> Vec<Effect> {
+        let mut effects = self.apply(event, Some(Sealed::None));
         match &event.facts {
             Facts::Saved(e) => self.not_erased(e.record.0),
             Facts::MessageAppended(e) => self.not_erased(e.message.0),
@@ -144,5 +136,91 @@ impl Catalog {
         if !e.valid {
             self.summary_is_outdated(e.record);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_events::{ids::Position, log::Log};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        api::thread::{AddMemory, Create, ExtractionSettings, Settings, UpdateMemory},
+        bench::{PROFILE, context, options},
+        system::System,
+        view::catalog::Doc,
+    };
+
+    const THREAD: &str = "reeds";
+
+    fn memory(content: &str) -> AddMemory {
+        let (profile, thread_id, content) = (PROFILE.to_owned(), THREAD.to_owned(), content.to_owned());
+        let metadata = json!({"said": content}).as_object().cloned();
+        AddMemory { profile, thread_id, content, metadata, ..AddMemory::default() }
+    }
+
+    /// A memory that was changed, and another linked to it.
+    async fn told(system: &System) {
+        let off = ExtractionSettings { enabled: Some(false), ..ExtractionSettings::default() };
+        let settings = Some(Settings { extraction: Some(off), ..Settings::default() });
+        let (profile, thread_id) = (PROFILE.to_owned(), Some(THREAD.to_owned()));
+        let create = Create { profile, thread_id, settings, ..Create::default() };
+        system.thread_create(&context(), create).await.expect("created");
+        let heron = system.thread_add_memory(&context(), memory("The heron nests here")).await.expect("saved");
+        let id = heron.reply.memory_id;
+        let (profile, thread_id, content) = (PROFILE.to_owned(), THREAD.to_owned(), Some("It left".to_owned()));
+        let update = UpdateMemory { profile, thread_id, memory_id: id.clone(), content, ..UpdateMemory::default() };
+        system.thread_update_memory(&context(), update).await.expect("changed");
+        let link_type = Some("supports".to_owned());
+        let link = AddMemory { memory_id_to_link: Some(id), link_type, ..memory("A stork came") };
+        system.thread_add_memory(&context(), link).await.expect("linked");
+    }
+
+    /// The profile without what is damaged, and what became of the words of the last event that is.
+    fn folded(log: &Log, damaged: impl Fn(&Facts) -> bool) -> (Catalog, Vec<Effect>) {
+        let (mut catalog, mut effects) = (Catalog::default(), Vec::new());
+        let events = log.tail(Position(0), 100).expect("read");
+        for event in events.iter().filter(|event| !matches!(event.facts, Facts::RegistryCreated(_))) {
+            if damaged(&event.facts) {
+                effects = catalog.apply(event, None);
+            } else {
+                catalog.apply(event, Some(log.open_content(event).expect("open")));
+            }
+        }
+        (catalog, effects)
+    }
+
+    fn first(catalog: &Catalog) -> &Doc {
+        catalog.visible(0, Micros(0)).expect("there")
+    }
+
+    // Damage may not bring back what was true before, nor pass for forgetting; and it ends with the next good words.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn damaged_words_leave_nothing_of_earlier_ones() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let system = System::start(options(folder.path(), None)).await.expect("started");
+        told(&system).await;
+        let log = &system.inner.environment.log;
+        let says = |catalog: &Catalog| {
+            let it = first(catalog);
+            catalog.all_saying(it.fingerprint.expect("a record"), None, Micros(0)).count()
+        };
+        let (whole, _) = folded(log, |_| false);
+        let good = first(&whole);
+        assert!(good.metadata.is_some() && !good.damaged && says(&whole) == 1);
+
+        let (catalog, effects) = folded(log, |facts| matches!(facts, Facts::Updated(_)));
+        let bad = first(&catalog);
+        assert_eq!((bad.at, bad.version, bad.damaged, &bad.metadata), (good.at, good.version, true, &None));
+        assert_eq!((effects, says(&catalog)), (vec![Effect::Replace(0, None)], 0));
+
+        let (catalog, effects) = folded(log, |facts| matches!(facts, Facts::Saved(_)));
+        assert!(!first(&catalog).damaged && says(&catalog) == 1, "it was changed since");
+        assert!(catalog.visible(1, Micros(0)).is_some_and(|it| it.damaged) && effects.is_empty());
+
+        let (catalog, _) = folded(log, |facts| matches!(facts, Facts::Linked(_)));
+        assert_eq!(catalog.reach(0, 1, 10, Micros(0), &|_| true).len(), 1, "a link without its label");
+        system.stop().await;
     }
 }

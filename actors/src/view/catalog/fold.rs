@@ -32,8 +32,9 @@ pub enum Effect {
 const DOC_BYTES: usize = 320;
 
 impl Catalog {
-    /// Folds one event in. `sealed` is its content, opened; `None` of it changes nothing but what is shown.
-    pub fn apply(&mut self, event: &Stored, sealed: Sealed) -> Vec<Effect> {
+    /// Folds one event in. `sealed` is its content, opened, and none of a text that is damaged.
+    pub fn apply(&mut self, event: &Stored, sealed: Option<Sealed>) -> Vec<Effect> {
+        let Some(sealed) = sealed else { return self.apply_damaged(event) };
         self.position = event.head.position;
         self.scope = Some(event.head.key.scope);
         self.updated_at = self.updated_at.max(event.head.time);
