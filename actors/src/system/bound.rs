@@ -199,7 +199,7 @@ impl Corpus for Bound<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs::OpenOptions, os::unix::fs::FileExt, path::Path};
+    use std::{fs::OpenOptions, os::unix::fs::FileExt, path::Path, sync::Arc};
 
     use memlog_events::{event::Facts, ids::Position, log::Log};
 
@@ -212,7 +212,7 @@ mod tests {
             record::Record,
             thread::{AddMessages, Content, Create, ExtractionSettings, NewMessage, Settings},
         },
-        bench::{PROFILE, context, options},
+        bench::{Clusters, PROFILE, context, options},
         limits::INGEST_MESSAGES_MAX,
         system::System,
     };
@@ -261,11 +261,22 @@ mod tests {
     const BAD: &str = "Miso the cat saw the vet on 3 May 2026";
     const GOOD: &str = "Miso the cat saw the vet in June, 4 times";
 
+    async fn start(folder: &Path) -> System {
+        System::start(options(folder, Some(Arc::new(Clusters::new(1))))).await.expect("started")
+    }
+
+    fn vet() -> Search {
+        let query = "When did Miso the cat see the vet?".to_owned();
+        Search { profile: PROFILE.to_owned(), query, ..Search::default() }
+    }
+
     /// Two memories; the key of the first is damaged and will be read from the file.
     async fn damaged(folder: &Path) -> (System, Record, Record) {
-        let system = System::start(options(folder, None)).await.expect("started");
+        let system = start(folder).await;
         let (bad, good) = (saved(&system, BAD).await, saved(&system, GOOD).await);
         much_else(&system).await;
+        // It waits for the vectors, which are damaged with their key.
+        system.profile_search(&context(), vet()).await.expect("found");
         let log = &system.inner.environment.log;
         let events = log.tail(Position(0), 10).expect("read");
         let of_bad = events.iter().find(|event| matches!(event.facts, Facts::Saved(_))).expect("saved");
@@ -314,11 +325,10 @@ mod tests {
         let (system, bad, good) = damaged(folder.path()).await;
         system.stop().await;
         drop(system);
-        let system = System::start(options(folder.path(), None)).await.expect("started");
-        let query = "When did Miso the cat see the vet?".to_owned();
-        let search = Search { profile: PROFILE.to_owned(), query, ..Search::default() };
-        let found = system.profile_search(&context(), search.clone()).await.expect("found").reply.memories;
-        assert_eq!(found.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&good.id]);
+        let system = start(folder.path()).await;
+        let found = system.profile_search(&context(), vet()).await.expect("found").reply;
+        assert_eq!(found.memories.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&good.id]);
+        assert_eq!(found.mode, "hybrid");
         // A list shows that it is there, and whoever asks for its words hears what became of them.
         let list = Memories { profile: PROFILE.to_owned(), ..Memories::default() };
         let listed = system.profile_memories(&context(), list).await.expect("listed").reply.memories;
@@ -335,7 +345,7 @@ mod tests {
         let request = Remember { profile: PROFILE.to_owned(), content: BAD.to_owned(), ..Remember::default() };
         let again = system.profile_remember(&context(), request).await.expect("saved").reply.memory;
         assert_ne!(again.id, bad.id);
-        let found = system.profile_search(&context(), search).await.expect("found").reply.memories;
+        let found = system.profile_search(&context(), vet()).await.expect("found").reply.memories;
         assert!(found.iter().any(|hit| hit.id == again.id), "{found:?}");
         let forget = Forget { profile: PROFILE.to_owned(), memory_id: bad.id.clone() };
         system.profile_forget(&context(), forget).await.expect("forgotten");

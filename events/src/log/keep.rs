@@ -136,7 +136,8 @@ impl Log {
         })
     }
 
-    /// A page of a profile's vectors after a key, by subject; empty at the end. Dead ones are passed over.
+    /// A page of a profile's vectors after a key, by subject; empty at the end. Dead ones are passed over, and damaged ones: a vector is
+    /// made again from its text, and `verify` names the damage.
     pub fn embeddings(
         &self,
         scope: Scope,
@@ -160,9 +161,13 @@ impl Log {
                 if Some(key) == after {
                     continue;
                 }
-                if let Some(vector) = open(core, key, row.value())? {
-                    bytes_left = bytes_left.saturating_sub(vector.len());
-                    out.push((key, vector));
+                match open(core, key, row.value()) {
+                    Ok(Some(vector)) => {
+                        bytes_left = bytes_left.saturating_sub(vector.len());
+                        out.push((key, vector));
+                    }
+                    Err(error) if !error.is_of_one() && !matches!(error, Error::Row(_)) => return Err(error),
+                    Ok(None) | Err(_) => {}
                 }
                 if out.len() == limit || bytes_left == 0 {
                     break;
